@@ -78,7 +78,7 @@ def _change(asked: argparse.Namespace, folder: Folder) -> int:
             _single(asked.command, asked.services, all_services(plan))
         return 0
     take_down(found, _say)
-    _say("nothing of the lab runs")
+    _say("no part of the lab runs")
     if asked.command == "destroy":
         remove_data(folder)
         _say("its data are gone")

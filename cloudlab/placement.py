@@ -19,7 +19,7 @@ def configure(plan: Plan) -> None:
             **sections.keystone_middleware(plan, "placement"),
             **sections.database(plan, "placement", "placement_database"),
             # With its own retries, Placement gives the last unit of an inventory to two concurrent requests:
-            # it uses the new generation, but the old usage. Nova retries by itself.
+            # it uses the new generation, but the old usage. Nova retries automatically.
             "placement": {"allocation_conflict_retry_count": 1},
         },
     )

@@ -20,6 +20,10 @@ WORDS: Mapping[str, str] = {
     r"beneath|besides": "under, also",
     r"amiss": "wrong",
     r"(is|are|was) looked at|have .{1,40} looked at": "reconcile, check",
+    r"(told|tells?) of": "notify, report, show",
+    r"(since|until) when": "the time from which, until which",
+    r"lately": "recently",
+    r"nothing of (it|the|this|others)": "none of it",
 }
 """Patterns of words, and what to write instead."""
 

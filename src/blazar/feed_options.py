@@ -52,7 +52,7 @@ FEED_OPTIONS: list[cfg.Opt] = [
         default=60,
         min=1,
         help="Reads with unknown tokens that a process of the API answers in an hour to one IPv4 address or "
-        "one IPv6 network of 64 bits; more are refused with 429. Feeds that were read lately are still "
+        "one IPv6 network of 64 bits; more are refused with 429. Feeds that were read recently are still "
         "served to it. Behind a proxy, the API must know the addresses of clients: see [oslo_middleware] "
         "enable_proxy_headers_parsing.",
     ),

@@ -41,7 +41,7 @@ NOTICE_OPTIONS: list[cfg.Opt] = [
         "channels",
         item_type=types.String(choices=[each.value for each in ChannelKind]),
         default=[],
-        help="Channels by which lessees and operators can have notices of leases delivered: mail, webhook. "
+        help="Channels that deliver notices of leases to lessees and operators: mail, webhook. "
         "Mail needs mail_server and mail_sender. With webhook, managers send HTTPS requests to URLs that "
         "lessees name. The default is empty: there are no notices, and subscriptions are refused.",
     ),
@@ -126,7 +126,7 @@ NOTICE_OPTIONS: list[cfg.Opt] = [
         item_type=Network(),
         default=[],
         help="Networks that webhooks may reach although they are loopback, private, link-local or reserved, "
-        "for example 10.20.0.0/16. Lessees can then have requests sent to every server there. The default "
+        "for example 10.20.0.0/16. Lessees can then make managers call every server there. The default "
         "is empty: only public addresses can be reached.",
     ),
     cfg.ListOpt(

@@ -36,7 +36,7 @@ class OfferSettings:
     default_ttl: timedelta = timedelta(minutes=5)
     """Time for which an offer is held if its request names none."""
     longest_ttl: timedelta = timedelta(minutes=15)
-    """Longest time for which a request may have an offer held."""
+    """Longest time for which an offer may hold its resources."""
     per_project: int = 10
     """Open offers that a project may have at the same time; zero for no limit."""
 
@@ -134,7 +134,7 @@ class UsageSettings:
     interval: timedelta = timedelta(minutes=5)
     """Time between two observations; zero for none."""
     kept_for: timedelta = timedelta(0)
-    """Time for which records are kept after what they are about is over; zero for no limit."""
+    """Time for which records are kept after the end of what they describe; zero for no limit."""
     no_show_grace: Mapping[str, timedelta] = field(default_factory=dict)
     """By resource type, the time without use after which a lease ends; types that are missing end none."""
     no_show_warning: timedelta = timedelta(minutes=30)
@@ -242,7 +242,7 @@ class CapacitySettings:
     most_values: int = 50
     """The most values of a property that are shown; resources with rarer ones are counted together."""
     within: tuple[timedelta, ...] = (timedelta(days=1), timedelta(days=7))
-    """Times for which bookings tell the smallest free amount."""
+    """Times for which the smallest free amount is computed from bookings."""
     low_percent: float = 5
     """The share of all resources below which the free amount is low."""
 

@@ -222,7 +222,7 @@ def test_a_body_that_is_not_json_is_refused(api: Api, body: bytes) -> None:
         (b'{"name": "\\ud800"}', "name: may not contain NUL or half a surrogate pair"),
         (b'{"a\\u0000b": 1}', "a\\x00b: may not contain NUL or half a surrogate pair"),
         (b'{"a": {"b": [1, "\\u0000"]}}', "a.b[1]: may not contain NUL or half a surrogate pair"),
-        (b'{"a": ' + b"[" * 40 + b"]" * 40 + b"}", "a[0][0]: is nested more than 32 deep"),
+        (b'{"a": ' + b"[" * 40 + b"]" * 40 + b"}", "a[0][0]: is nested more than 32 levels deep"),
     ],
 )
 def test_json_that_cannot_be_stored_is_refused_by_the_name_of_its_key(

@@ -100,7 +100,7 @@ def test_filters_that_fail_or_have_no_cost_are_left_out(env: HttpEnv, failures: 
     env.restart(replace(env.context, filters={"broken": BrokenCost(), "plain": Silent()}))
 
     assert preview(env)["costs"] == []
-    assert "a filter cannot tell the cost of a lease: filter=broken" in failures.pop()
+    assert "a filter failed to return the cost of a lease: filter=broken" in failures.pop()
 
 
 class Silent(Filter):

@@ -1,4 +1,4 @@
-"""Storage pools that the periodic check registers by itself."""
+"""Storage pools that the periodic check registers automatically."""
 
 from __future__ import annotations
 

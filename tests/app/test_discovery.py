@@ -1,4 +1,4 @@
-"""Discovery: resources that plugins find by themselves, and the effect on leases that hold them."""
+"""Discovery: resources that plugins find in the cloud, and the effect on leases that hold them."""
 
 from __future__ import annotations
 

@@ -207,4 +207,4 @@ def test_addresses_have_no_preferences(env: HttpEnv, pool: Pool) -> None:
 
     message = refused(env, reservations=[{**pool.asked(1), "prefer": ["rack=r1"]}])
 
-    assert message == "prefer: reservations of type virtual:floatingip cannot have it"
+    assert message == "prefer: reservations of type virtual:floatingip do not support it"

@@ -177,7 +177,9 @@ def test_what_a_request_changes_meanwhile_is_not_overwritten(env: HttpEnv, hosts
 
     result = refresh_hosts(env.context, "operator", names=["h1"], check_claim=interfere)
 
-    assert result.failed == {"h1": str(ConcurrentUpdate("Another transaction claimed a resource meanwhile"))}
+    assert result.failed == {
+        "h1": str(ConcurrentUpdate("Another transaction claimed a resource concurrently"))
+    }
     assert good(env.get(f"/os-hosts/{hosts[0]}"))["host"]["gpu"] == "yes"
 
 

@@ -1,4 +1,4 @@
-"""Notices of leases: who is told of what, in which order, and what happens if that fails."""
+"""Notices of leases: who gets which, in which order, and what happens if that fails."""
 
 from __future__ import annotations
 

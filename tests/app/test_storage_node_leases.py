@@ -216,7 +216,7 @@ class TestOthersInThePool:
         body = {"name": FAST, "gibibytes": 50, "sole_use": True}
         message = refusal(env.post("/storage-pools", body, headers=NEWER), 409)
 
-        assert "sole_use: volumes of others have 5 GiB" in message
+        assert "sole_use: volumes of other users occupy 5 GiB" in message
         env.cloud.block_storage.delete_volume(volume)
         assert good(env.post("/storage-pools", body, headers=NEWER), 201)["storage_pool"]["sole_use"] is True
 
@@ -305,7 +305,7 @@ class TestOthersInThePool:
         problems = check_pools(env.context, "check")
         env.pass_time(1)
 
-        assert problems == {before: f"volumes of others have 5 GiB of pool {before}"}
+        assert problems == {before: f"volumes of other users occupy 5 GiB of pool {before}"}
         assert pool_of(env, lease) != before
 
 

@@ -128,7 +128,7 @@ class TestWithoutAnotherPool:
         assert shown["status_reason"] == "a resource is in use outside of all reservations"
         with env.context.store.read() as transaction:
             journal = transaction.journal.list(lease_id=lease["id"])
-        assert any("volumes of others have 5 GiB of pool" in (each.reason or "") for each in journal)
+        assert any("volumes of other users occupy 5 GiB of pool" in (each.reason or "") for each in journal)
         env.pass_time(HOUR + 1)
         assert storage.types() == []
         assert env.cloud.find_volume(volume.id) is not None

@@ -344,7 +344,7 @@ class TestAddresses:
             good(noticing.ask("DELETE", None, f"/{made['id']}"), 204)
 
         message = noticing.refused(409, kind="mail", url=None, address="stranger10@example.org")
-        assert message.startswith("The project had too many codes mailed")
+        assert message.startswith("Too many codes were mailed for this project")
 
     def test_another_address_must_be_confirmed_again(self, noticing: Noticing) -> None:
         made = noticing.subscribe(kind="mail", address="one@example.org")

@@ -1,4 +1,4 @@
-"""Stored feeds, and leases that were deleted lately, on every database."""
+"""Stored feeds, and leases that were deleted recently, on every database."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def test_a_user_that_is_not_known_has_no_leases(store: SqlStore) -> None:
 
 
 def test_the_leases_nearest_to_the_present_are_shown_first(store: SqlStore) -> None:
-    ends = {"old": 1, "past": 2, "lately": 9, "now": 10, "soon": 11, "later": 12}
+    ends = {"old": 1, "past": 2, "recently": 9, "now": 10, "soon": 11, "later": 12}
     with store.begin() as transaction:
         for lease_id, day in ends.items():
             lease = replace(make_lease(lease_id), project_id="project")
@@ -207,7 +207,7 @@ def test_the_leases_nearest_to_the_present_are_shown_first(store: SqlStore) -> N
         transaction.commit()
     feed = of_kind(FeedKind.PROJECT)
 
-    assert list(leases_of(store, feed)) == ["soon", "later", "now", "lately", "past"]
+    assert list(leases_of(store, feed)) == ["soon", "later", "now", "recently", "past"]
     assert list(leases_of(store, feed, most=3)) == ["soon", "later", "now"]
     assert list(leases_of(store, feed, most=1)) == ["soon"]
 

@@ -125,7 +125,7 @@ LONGEST = {"name": "r", "kind": "longest", "longest_hours": 1}
         ({"rules": [{"kind": "longest"}]}, "rule 1: name: must be a text of 1 to 64 characters, got nothing"),
         ({"rules": [{"name": 5}]}, "rule 1: name: .* got 5"),
         ({"rules": [{"name": "a\nb"}]}, "rule 1: name: "),
-        ({"rules": [LONGEST, LONGEST]}, "rule 2: name: r is the name of an earlier rule, too"),
+        ({"rules": [LONGEST, LONGEST]}, "rule 2: name: r is also the name of an earlier rule"),
         ({"rules": [{"name": "r"}]}, r"rule 1 \(r\): kind: must be one of horizon, .* got nothing"),
         ({"rules": [{"name": "r", "kind": "size"}]}, r"rule 1 \(r\): kind: must be one of .* got 'size'"),
     ],

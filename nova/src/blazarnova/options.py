@@ -30,7 +30,7 @@ OPTIONS: tuple[cfg.Opt, ...] = (
         "blazar_az_prefix",
         default="blazar_",
         regex=_NOT_EMPTY,
-        help="What the availability zones of reservations begin with. Must not be empty, and must equal "
+        help="Prefix of the availability zones of reservations. Must not be empty, and must equal "
         "[physical:host] blazar_az_prefix of blazar.conf.",
     ),
     cfg.BoolOpt(
@@ -43,12 +43,12 @@ OPTIONS: tuple[cfg.Opt, ...] = (
         "preemptible_aggregate",
         default="freepool",
         help="Name of the aggregate whose hosts take preemptible servers, if allow_preemptibles is on, and "
-        "no ordinary ones. Empty: there is none.",
+        "no ordinary ones. Empty for none.",
     ),
     cfg.BoolOpt(
         "allow_preemptibles_on_ordinary_hosts",
         default=False,
-        help="Let preemptible servers also run on hosts that Blazar has nothing to do with. "
+        help="Let preemptible servers also run on hosts that Blazar does not manage. "
         "Only with allow_preemptibles.",
     ),
     cfg.StrOpt(

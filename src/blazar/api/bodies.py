@@ -98,7 +98,9 @@ def _check_storable(value: object) -> None:
         if not below:
             return
         level = below
-    raise InvalidParameter(place_of(level[0][0][:_SHOWN_DEPTH]), f"is nested more than {MAX_DEPTH} deep")
+    raise InvalidParameter(
+        place_of(level[0][0][:_SHOWN_DEPTH]), f"is nested more than {MAX_DEPTH} levels deep"
+    )
 
 
 def _parts(value: object) -> Iterable[tuple[str | int, object]]:

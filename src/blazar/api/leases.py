@@ -296,7 +296,7 @@ RULES: Final = (
     Rule(
         name="blazar:leases:get_history",
         check=BY_READERS,
-        description="Read what happened to a lease, without names of others. "
+        description="Read what happened to a lease, without names of other users. "
         "Checked after blazar:leases:get.",
     ),
     Rule(

@@ -13,11 +13,11 @@
   or, if others have booked them, dropped or replaced (``app/leases/changes.py``).
 - Lessees can list the resources that their leases hold, and how to use them (:data:`LEASE_ALLOCATIONS`).
 - Lessees can read the history of their leases (:data:`LEASE_HISTORY`).
-- Lessees can have resources held for a short time (:data:`OFFERS`).
+- Lessees can make offers, which hold resources for a short time (:data:`OFFERS`).
 - Lists have pages, an order and filters (:data:`PAGES`).
 - Operators keep leases away from resources under maintenance (:data:`MAINTENANCE`).
 - Usage of reserved resources can be read (:data:`USAGE`).
-- Lessees can have feeds, which calendar programs read (:data:`FEEDS`).
+- Lessees can create feeds for calendar programs (:data:`FEEDS`).
 - Lessees and operators subscribe to notices (:data:`SUBSCRIPTIONS`).
 - Operators register resources of types that the existing service does not have (:data:`NEW_COLLECTIONS`).
 """
@@ -105,6 +105,6 @@ def _served(asked: str) -> Version:
     if not MIN_VERSION <= version <= MAX_VERSION:
         raise falcon.HTTPNotAcceptable(
             description=f"API version {asked} is not served: "
-            f"the least is {text(MIN_VERSION)}, the greatest {text(MAX_VERSION)}"
+            f"the lowest is {text(MIN_VERSION)}, the highest {text(MAX_VERSION)}"
         )
     return version

@@ -123,8 +123,8 @@ RULES: Final = (
     Rule(
         name="blazar:leases:post_offers",
         check=BY_MEMBERS,
-        description="Have what a change of a lease needs held for a short time. Checked after "
-        "blazar:leases:put.",
+        description="Make an offer, which holds what a change of a lease needs for a short time. Checked "
+        "after blazar:leases:put.",
     ),
     Rule(
         name="blazar:offers:get",
@@ -135,7 +135,8 @@ RULES: Final = (
     Rule(
         name="blazar:offers:post",
         check=BY_MEMBERS,
-        description="Have resources held for a short time. A lease is made of them under blazar:leases:post.",
+        description="Make an offer, which holds resources for a short time. blazar:leases:post is checked "
+        "when it is committed.",
     ),
     Rule(
         name="blazar:offers:delete",

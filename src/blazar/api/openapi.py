@@ -45,7 +45,7 @@ Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1
   body gets 409.
 - `GET /v1/leases/{lease_id}/history` exists.
 - `POST /v1/availability/search`, `GET /v1/availability`, `GET /v1/timeline` and `GET /v1/catalogue` exist.
-- `POST /v1/availability/search` with `lease_id` tells how a lease can be changed.
+- `POST /v1/availability/search` with `lease_id` shows how a lease can be changed.
 - Leases and reservations that GET returns have the keys of Progress.
 - Reservations of types with requirements accept `same` and `spread`: the name of a property that all
   resources of the reservation have the same value of, or over whose values they are spread.

@@ -313,7 +313,7 @@ _SLOT_DATES: dict[str, JsonSchema] = {
     "end_date": {"type": "string", "examples": _DATES},
     "latest_start_date": {
         "type": "string",
-        "description": "Later starts, up to this one, are possible, too. For instances, up to a "
+        "description": "Later starts, up to this one, are also possible. For instances, up to a "
         "change that the search cannot foresee.",
         "examples": _DATES,
     },
@@ -438,7 +438,7 @@ COMPONENTS: dict[str, JsonSchema] = {
         "description": "From 1.1 on, further keys of each lease and each reservation that GET returns.",
         "properties": {
             "status_reason": {"type": ["string", "null"], "description": "Why it is in error, or waits."},
-            "retry_at": {**INSTANT_OR_NULL, "description": "When the service tries again by itself."},
+            "retry_at": {**INSTANT_OR_NULL, "description": "When the service retries automatically."},
             "held": {"type": "integer", "description": "Number of hosts, instances and addresses it holds."},
             "same": {**TEXT_OR_NULL, "description": "Only of reservations: as in the request."},
             "spread": {**TEXT_OR_NULL, "description": "Only of reservations: as in the request."},
@@ -860,7 +860,7 @@ COMPONENTS: dict[str, JsonSchema] = {
         ),
         costs={
             "type": "array",
-            "description": "What the whole lease would cost, from each of the site's filters that tells it.",
+            "description": "What the whole lease would cost, from each filter of the site that returns it.",
             "items": complete(
                 "A cost.",
                 filter={"type": "string", "description": "The name of the filter."},

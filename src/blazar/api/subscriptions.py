@@ -128,7 +128,7 @@ _OF_BOTH: Final[dict[str, JsonSchema]] = {
     "resource_type": {
         "type": ["string", "null"],
         "maxLength": 66,
-        "description": "With `below`: the type of which `resources.low` tells.",
+        "description": "With `below`: the type whose free resources are counted for `resources.low`.",
     },
     "below": {
         "type": ["integer", "null"],
@@ -140,7 +140,7 @@ _OF_BOTH: Final[dict[str, JsonSchema]] = {
         "type": ["integer", "null"],
         "minimum": 1,
         "maximum": 525600,
-        "description": "Minutes after which `lease.waits` tells of a lease that waits.",
+        "description": "Minutes for which a lease must wait before `lease.waits` is sent.",
     },
 }
 _CREATE: Final = BodySchema(
@@ -189,7 +189,7 @@ _UPDATE: Final = BodySchema(
 COMPONENTS: Final[dict[str, JsonSchema]] = {
     "Subscription": {
         **complete(
-            "A wish to be told of events.",
+            "A subscription to events.",
             id=ID,
             kind=_MAIL_OR_WEBHOOK,
             scope=_SCOPES,

@@ -127,7 +127,7 @@ RULES: Final = (
         name="blazar:usage:get",
         check=BY_READERS,
         description="Read how the resources that the project has reserved were used. To group by host, "
-        "blazar:leases:get_allocations is needed, too.",
+        "blazar:leases:get_allocations is also needed.",
     ),
     Rule(
         name=_OF_ALL,

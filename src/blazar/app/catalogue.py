@@ -127,7 +127,7 @@ def _limits_view(context: Context, caller: Caller) -> JsonObject:
 
 
 def _longest_lease(context: Context, project_id: str | None) -> timedelta | None:
-    """Return the longest lease that all filters allow, as far as they tell; None for no limit."""
+    """Return the longest lease that all filters allow, as far as they return limits; None for no limit."""
     found = [
         each.longest_lease(project_id)
         for each in context.filters.values()

@@ -103,7 +103,7 @@ class Quota:
         excess = find_excess(before, after, self._limits or {}, self.context.quota_units, now)
         if excess and not self._is_fresh:
             self._limits, self._is_fresh = None, True
-            raise ConcurrentUpdate("The project's limits may have changed meanwhile")
+            raise ConcurrentUpdate("The project's limits may have changed concurrently")
         if excess:
             raise _exceeded(excess)
 

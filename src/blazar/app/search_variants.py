@@ -130,7 +130,7 @@ def _parse_count(plugin: Plugin, value: object) -> tuple[int | None, int | None]
     if value is None:
         return None, None
     if not isinstance(plugin, StatesNeed):
-        raise InvalidParameter("count", f"reservations of type {plugin.resource_type} cannot have it")
+        raise InvalidParameter("count", f"reservations of type {plugin.resource_type} do not support it")
     if not isinstance(value, Mapping) or set(value) != {"least", "most"}:
         raise InvalidParameter("count", "must be an object with least and most")
     least, most = parse_number(value, "least", least=1), parse_number(value, "most", least=1)
@@ -144,7 +144,7 @@ def _parse_preferences(plugin: Plugin, item: JsonObject) -> tuple[Requirement, .
     if value is None:
         return ()
     if not isinstance(plugin, RequiresProperties):
-        raise InvalidParameter("prefer", f"reservations of type {plugin.resource_type} cannot have it")
+        raise InvalidParameter("prefer", f"reservations of type {plugin.resource_type} do not support it")
     if not isinstance(value, list) or not 1 <= len(value) <= MOST_PREFERENCES:
         raise InvalidParameter("prefer", f"must be a list of 1 to {MOST_PREFERENCES} requirements")
     found = tuple(parse(each, field="prefer") for each in value)

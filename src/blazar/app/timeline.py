@@ -33,7 +33,7 @@ _STATES: Final = ("mine", "project", "taken", "maintenance", "cleaning", "failed
 def get_timeline(context: Context, caller: Caller, query: JsonObject, with_ids: bool) -> JsonObject:
     """Return how many resources are in which state over time, in groups, or the state of each resource.
 
-    Of the leases of other projects, only the fact is told that a resource is taken. Of a type whose
+    Of the leases of other projects, only the fact is disclosed that a resource is taken. Of a type whose
     reservations hold parts of resources, a resource counts as held as soon as a part is.
 
     Args:
@@ -142,7 +142,7 @@ def _list_rows(
 ) -> list[JsonObject]:
     """Return a row for each resource. Raises InvalidParameter if there are too many.
 
-    The order of the rows tells nothing, and is the same on every manager.
+    The order of the rows has no meaning, and is the same on every manager.
     """
     if len(ids) > MOST_ROWS:
         raise InvalidParameter(

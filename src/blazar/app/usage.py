@@ -1,4 +1,4 @@
-"""Use case: tell how reserved resources were used in a period."""
+"""Use case: report how reserved resources were used in a period."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def get_usage(
         context: The context.
         caller: The caller, who may be hidden properties from.
         query: See :meth:`blazar.ports.usage_requests.UsageRequests.get_usage`.
-        project_id: The only project whose usage is told; None for all.
+        project_id: The only project whose usage is reported; None for all.
         is_operator: Whether the caller may group by properties that lessees do not see.
 
     Raises:

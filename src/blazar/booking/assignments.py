@@ -38,7 +38,7 @@ def release(plugin: Plugin, cloud: Cloud, assignment: Assignment[Any], kept: Hol
         left = kept.get(each.id)
         is_less = each.share is not None and (left is None or left.slots < each.share.slots)
         if each.id not in kept or is_less:
-            raise CannotChange(f"the share of {each.id} cannot be taken away before the lease ends")
+            raise CannotChange(f"the share of {each.id} cannot be released before the lease ends")
 
 
 def assign(

@@ -51,7 +51,7 @@ class PeriodicTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnCollection:
-    """A collection with periodic tasks or tables of its own, and what only it can tell of its resources.
+    """A collection with periodic tasks or tables of its own, and what only it knows about its resources.
 
     Collections without a table of their own are stored alike; the core describes their resources.
     """

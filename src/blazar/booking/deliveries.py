@@ -24,7 +24,7 @@ _logger = logging.getLogger(__name__)
 def delivery_of(
     context: Context, notice: Notice, subscription: Subscription, date: datetime | None = None
 ) -> Delivery:
-    """Return a new delivery of a notice; *date* is the date of which a reminder tells."""
+    """Return a new delivery of a notice; *date* is the date of a reminder."""
     return Delivery(
         message_id=context.new_id(),
         subscription=subscription,

@@ -58,7 +58,7 @@ class Enforcing:
             self._ask(about, usage, lambda each, key: each.check_update(before, usage, key))
 
     def costs(self) -> list[JsonObject]:
-        """Return what the lease costs that was allowed last, for each filter that tells it.
+        """Return what the lease costs that was allowed last, for each filter that returns it.
 
         A filter that fails is left out: the lease is allowed, with or without a known cost.
         """
@@ -72,17 +72,17 @@ class Enforcing:
         return found
 
     def commit(self, transaction: Transaction) -> None:
-        """Queue messages that tell the filters, in the same transaction, that the allowed lease is stored."""
+        """Queue messages to the filters, in the same transaction, that the allowed lease is stored."""
         self._tell(transaction, Occasion.COMMIT)
 
     def abort(self, transaction: Transaction) -> None:
-        """Queue messages that tell the filters, in the same transaction, that the lease is not stored."""
+        """Queue messages to the filters, in the same transaction, that the lease is not stored."""
         self._tell(transaction, Occasion.ABORT)
         self._allowed_by = []
 
     @contextmanager
     def aborted_on_failure(self) -> Iterator[None]:
-        """Tell the filters if what they allowed is not stored, and re-raise the error.
+        """Notify the filters if what they allowed is not stored, and re-raise the error.
 
         If the database did not respond, the outcome is unknown and no message is sent. State that a filter
         keeps for a check must therefore expire.
@@ -97,7 +97,7 @@ class Enforcing:
 
     @contextmanager
     def aborted(self) -> Iterator[None]:
-        """Tell the filters, however the block ends, that what they allowed is not stored."""
+        """Notify the filters, however the block ends, that what they allowed is not stored."""
         try:
             yield
         finally:
@@ -122,9 +122,9 @@ class Enforcing:
                 self._tell(transaction, Occasion.ABORT)
                 transaction.commit()
         except BlazarError as error:
-            _logger.warning("cannot tell the filters that a lease was not stored: reason=%s", error)
+            _logger.warning("cannot notify the filters that a lease was not stored: reason=%s", error)
         except Exception:
-            _logger.exception("cannot tell the filters that a lease was not stored")
+            _logger.exception("cannot notify the filters that a lease was not stored")
         self._allowed_by = []
 
     def _tell(self, transaction: Transaction, occasion: Occasion) -> None:
@@ -133,7 +133,7 @@ class Enforcing:
 
 
 def tell_end(context: Context, transaction: Transaction, lease: Lease) -> None:
-    """Tell the filters that a lease ends or is deleted before its end; call this once per lease.
+    """Notify the filters that a lease ends or is deleted before its end; call this once per lease.
 
     Neither a filter nor a plugin can prevent the end: if the document cannot be built, the filters receive
     one without resources.
@@ -146,7 +146,7 @@ def tell_end(context: Context, transaction: Transaction, lease: Lease) -> None:
     except BlazarError:
         raise  # a database error: the transaction is lost as well
     except Exception:
-        _logger.exception("filters are told of an end without its resources: lease_id=%s", lease.id)
+        _logger.exception("notifying filters of an end without its resources: lease_id=%s", lease.id)
         document = bare_document(lease)
     _send(context, transaction, context.filters, Occasion.ON_END, document, f"on-end-{lease.id}")
 
@@ -209,9 +209,9 @@ def _cost_of(each: EnforcementFilter, name: str, usage: LeaseUsage) -> Cost | No
     try:
         return each.cost_of(usage)
     except BlazarError as error:
-        _logger.warning("a filter does not tell the cost of a lease: filter=%s reason=%s", name, error)
+        _logger.warning("a filter did not return the cost of a lease: filter=%s reason=%s", name, error)
     except Exception:
-        _logger.exception("a filter cannot tell the cost of a lease: filter=%s", name)
+        _logger.exception("a filter failed to return the cost of a lease: filter=%s", name)
     return None
 
 

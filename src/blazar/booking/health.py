@@ -41,5 +41,5 @@ def record_health(context: Context, actor: str, resource_id: ResourceId, name: s
         if after.health is Health.HEALTHY:
             reschedule_missing(context, transaction)
         transaction.commit()
-    _logger.warning("health of a resource has changed: resource=%s change=%s", name, change)
+    _logger.warning("health of a resource changed: resource=%s change=%s", name, change)
     context.waker.wake()

@@ -54,4 +54,6 @@ def keep_pool(context: Context, maintenance: Maintenance) -> None:
     try:
         change(context.cloud, facts)
     except CloudError as error:
-        _logger.warning("pool differs from a maintenance: maintenance_id=%s reason=%s", maintenance.id, error)
+        _logger.warning(
+            "pool does not match a maintenance yet: maintenance_id=%s reason=%s", maintenance.id, error
+        )

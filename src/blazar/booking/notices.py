@@ -1,4 +1,4 @@
-"""Notices to people: stored with the change that they tell of, in the same transaction."""
+"""Notices to people: stored with the change that they report, in the same transaction."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def _reason(reservation: Reservation) -> str | None:
 
 
 def _next_try(lease: Lease, due_at: datetime | None, now: datetime) -> datetime | None:
-    """Return when the service continues by itself.
+    """Return when the service continues automatically.
 
     A reservation in error is left alone until its lease ends or is changed.
     """

@@ -1,7 +1,7 @@
 """Reasons why a reservation fails or waits, as its lessee reads them.
 
 The recorded problem is for operators: it can name servers, reservations and projects of others. A lessee gets
-a sentence from this table and nothing of the problem itself, so that a new problem cannot disclose anything.
+a sentence from this table, never the text of the problem itself, so that a new problem discloses nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TEXTS: Final = tuple(
         (r"^network .* is being deleted", "a network is being deleted with everything that is on it"),
         (r"servers .*being deleted|still in use", "servers are being deleted"),
         (
-            r"is in use in Neutron|^volumes of others have",
+            r"is in use in Neutron|^volumes of (other users occupy|others have)",
             "a resource is in use outside of all reservations",
         ),
         (r"(?i)quota exceeded", "a quota of the project in another service is used up"),

@@ -111,5 +111,5 @@ def with_notes(plugin: Plugin, reservation: Reservation, notes: JsonObject) -> R
         return replace(reservation, spec=plugin.decode({**plugin.encode(spec), **notes}))
     except Exception:
         # A faulty note must not stop the other reservations of the lease.
-        _logger.exception("plugin cannot read its own notes: reservation_id=%s", reservation.id)
+        _logger.exception("plugin cannot decode what it recorded: reservation_id=%s", reservation.id)
         return reservation

@@ -58,7 +58,7 @@ def run(program: str, act: Callable[[], int], *, failure: int = 1) -> int:
     except Exception as error:
         if not isinstance(error, _EXPECTED) and not _is_of_the_bus(error):
             raise
-        _logger.debug("program ends: name=%s", program, exc_info=True)
+        _logger.debug("the program exits because of an error: name=%s", program, exc_info=True)
         print(f"{program}: {sentence(error)}", file=sys.stderr)
         return failure
 

@@ -186,7 +186,7 @@ def check_freepool(context: Context) -> Result:
 
 
 def check_networks(context: Context) -> Result:
-    """Return a warning if others have or may get registered network segments, as far as Neutron tells."""
+    """Return a warning if others have or may get registered network segments that Neutron shows."""
     found = find_problems(context)
     if not found:
         return _success("No network segment is registered")
@@ -278,7 +278,7 @@ def add_parsers(parsers: Any) -> None:
         parser.set_defaults(action_fn=check, nova_conf=None)
         if name == "check":
             parser.add_argument(
-                "--nova-conf", metavar="FILE", help="nova.conf of a nova-scheduler, to check it, too"
+                "--nova-conf", metavar="FILE", help="nova.conf of a nova-scheduler, to check it as well"
             )
 
 

@@ -33,7 +33,7 @@ _OF_RESERVATIONS: Final = (
 _MOVE_ON_ONE: Final = sa.update(resources).where(
     resources.c.id == sa.bindparam("resource_id"), resources.c.generation == sa.bindparam("known_generation")
 )
-_TOO_LATE = "Another transaction claimed a resource meanwhile"
+_TOO_LATE = "Another transaction claimed a resource concurrently"
 
 
 def _held_by(

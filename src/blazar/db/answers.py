@@ -29,7 +29,7 @@ class SqlAnswers:
         try:
             self._connection.execute(sa.insert(answers), [asdict(answer)])
         except DBDuplicateEntry as error:
-            raise AlreadyAnswered("Another request with this Idempotency-Key was faster") from error
+            raise AlreadyAnswered("A concurrent request has this Idempotency-Key") from error
 
     def delete_before(self, instant: datetime) -> int:
         """Delete the answers that were stored before an instant; return their number."""

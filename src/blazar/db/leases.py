@@ -144,7 +144,7 @@ class SqlLeases:
             },
         )
         if changed.rowcount != 1:
-            raise ConcurrentUpdate(f"Another transaction changed lease {before.id} meanwhile")
+            raise ConcurrentUpdate(f"Another transaction changed lease {before.id} concurrently")
         self._replace_reservations(before, after)
         record_states(self._connection, changed_states(before, after, at))
         self._replace_events(before, after)
@@ -162,7 +162,7 @@ class SqlLeases:
             sa.delete(leases).where(leases.c.id == lease.id, leases.c.revision == lease.revision)
         )
         if deleted.rowcount != 1:
-            raise ConcurrentUpdate(f"Another transaction changed lease {lease.id} meanwhile")
+            raise ConcurrentUpdate(f"Another transaction changed lease {lease.id} concurrently")
 
     def check(self, lease: Lease) -> None:
         """Lock the lease until the transaction ends; raise ConcurrentUpdate if it changed since read.
@@ -175,7 +175,7 @@ class SqlLeases:
             .values(touches=leases.c.touches + 1)
         )
         if locked.rowcount != 1:
-            raise ConcurrentUpdate(f"Another transaction changed lease {lease.id} meanwhile")
+            raise ConcurrentUpdate(f"Another transaction changed lease {lease.id} concurrently")
 
     def deployed_reservations(self, reservation_ids: Collection[str]) -> frozenset[str]:
         """Return those of the ids that name reservations which may have resources in the cloud."""

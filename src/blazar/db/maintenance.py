@@ -73,7 +73,7 @@ class SqlMaintenances:
         """Replace a maintenance; raise ConcurrentUpdate if it was changed or deleted meanwhile."""
         is_same = sa.and_(maintenances.c.id == before.id, maintenances.c.end_at == before.end)
         if self._connection.execute(sa.delete(maintenances).where(is_same)).rowcount != 1:
-            raise ConcurrentUpdate("The maintenance was changed or deleted meanwhile")
+            raise ConcurrentUpdate("The maintenance was changed or deleted concurrently")
         self.insert(after)
 
     def delete(self, maintenance: Maintenance) -> None:

@@ -106,7 +106,7 @@ class SqlOffers:
             sa.update(offers).where(offers.c.id == offer.id, _IS_UNDECIDED).values(committed_at=at)
         )
         if marked.rowcount != 1:
-            raise ConcurrentUpdate("The offer was committed or deleted, or became outdated, meanwhile")
+            raise ConcurrentUpdate("The offer was committed or deleted, or became outdated, concurrently")
         self._connection.execute(sa.delete(offer_allocations).where(offer_allocations.c.offer_id == offer.id))
 
     def held_for(self, lease_id: LeaseId) -> Mapping[LeaseId, frozenset[ResourceId]]:
@@ -138,7 +138,7 @@ class SqlOffers:
         is_committed = offers.c.committed_at.is_not(None)
         deleted = self._connection.execute(sa.delete(offers).where(offers.c.id == offer.id, ~is_committed))
         if deleted.rowcount != 1:
-            raise ConcurrentUpdate("The offer was committed or deleted meanwhile")
+            raise ConcurrentUpdate("The offer was committed or deleted concurrently")
 
     def release_expired(self, now: datetime) -> int:
         """Delete the allocations of expired offers; return their number."""

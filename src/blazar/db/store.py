@@ -42,7 +42,7 @@ from blazar.ports.store import Store, StoreKey, StoreT, Transaction
 
 _NO_ROOM = partial(Unavailable, "The database has no room left")
 _MEANINGS: Mapping[str, Callable[[], BlazarError]] = {
-    NO_DOUBLE_PROMISE: partial(ConcurrentUpdate, "Another transaction reserved a resource meanwhile"),
+    NO_DOUBLE_PROMISE: partial(ConcurrentUpdate, "Another transaction reserved a resource concurrently"),
     # PostgreSQL's library uses this text for every connection that fails, whatever the cause.
     "connection to server": partial(Unavailable, "The database cannot be reached"),
     # A Galera node lost contact to the others during a commit: the outcome is unknown.
@@ -234,7 +234,7 @@ def translated() -> Iterator[None]:
     except oslo_exception.DBDeadlock as error:
         raise ConcurrentUpdate("The database resolved a deadlock") from error
     except (oslo_exception.DBDuplicateEntry, oslo_exception.DBReferenceError) as error:
-        raise ConcurrentUpdate("Another transaction added or removed the same row meanwhile") from error
+        raise ConcurrentUpdate("Another transaction added or removed the same row concurrently") from error
     except (oslo_exception.DBError, exc.DBAPIError) as error:
         text = _text_of_driver(error)
         meaning = next((meaning for part, meaning in _MEANINGS.items() if part in text), None)

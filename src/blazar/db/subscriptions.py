@@ -1,4 +1,4 @@
-"""Subscriptions, and what subscribers were told already."""
+"""Subscriptions, and the notices that subscribers already got."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class SqlSubscriptions:
             .values(**columns_of(subscription))
         )
         if written.rowcount != 1:
-            raise ConcurrentUpdate("The subscription was deleted meanwhile")
+            raise ConcurrentUpdate("The subscription was deleted concurrently")
 
     def delete(self, subscription_id: str) -> bool:
         """Delete a subscription with its deliveries; return whether it existed."""
@@ -109,7 +109,7 @@ class SqlSubscriptions:
         self._set(subscription_id, is_enabled=False, problem=problem)
 
     def list_told(self, types: Collection[NoticeType]) -> Sequence[Told]:
-        """Return what subscribers were told of these types."""
+        """Return the notices of these types that subscribers already got."""
         which = told_table.c.type.in_(sorted(each.value for each in types))
         return [
             Told(
@@ -123,7 +123,7 @@ class SqlSubscriptions:
         ]
 
     def tell(self, told: Told) -> None:
-        """Record what a subscriber is told, in place of an earlier entry."""
+        """Record a notice to a subscriber, in place of an earlier entry."""
         self.forget(told)
         row = {
             "subscription_id": told.subscription_id,

@@ -363,7 +363,7 @@ past_uses = _table(
     sa.Column("slots", sa.Integer),
     sa.Index(None, "project_id", "end_at"),
 )
-# What happened, for questions about usage. Only what is over is recorded here; the rest is above.
+# What happened, for questions about usage. Only what has ended is recorded here; the rest is above.
 # Without foreign keys: leases and resources may be gone.
 held_periods = _table(
     "held_periods",
@@ -495,7 +495,7 @@ subscriptions = _table(
     sa.Column("lead_minutes", sa.Text),
     sa.Column("time_zone", sa.String(64)),
     sa.Column("language", sa.String(16)),
-    # When operators are told of scarce resources, and of leases that wait.
+    # When operators get notices of scarce resources, and of leases that wait.
     sa.Column("resource_type", sa.String(66)),
     sa.Column("below", sa.Integer),
     sa.Column("waits_minutes", sa.Integer),
@@ -524,9 +524,9 @@ deliveries = _table(
     # JSON.
     sa.Column("data", _LongText, nullable=False),
     sa.Column("at", Instant, nullable=False),
-    # Of a reminder: the date of which it tells.
+    # Of a reminder: its date.
     sa.Column("date_at", Instant),
-    # Since when delivery is tried; later than the event if it was sent again.
+    # The first attempt to deliver; later than the event if it was sent again.
     sa.Column("queued_at", Instant, nullable=False),
     sa.Column("due_at", Instant, nullable=False),
     sa.Column("attempts", sa.Integer, nullable=False),
@@ -536,7 +536,7 @@ deliveries = _table(
     sa.Index(None, "failed_at", "due_at"),
     sa.Index(None, "subscription_id", "lease_id", "id"),
 )
-# Which addresses got a code lately: nothing else may be mailed to them before they confirm it.
+# Which addresses recently got a code: nothing else may be mailed to them before they confirm it.
 confirmations = _table(
     "confirmations",
     sa.Column("id", _Counter, primary_key=True),
@@ -544,7 +544,7 @@ confirmations = _table(
     sa.Column("project_id", sa.String(255)),
     sa.Column("sent_at", Instant, nullable=False, index=True),
 )
-# What a subscriber was told and must not be told again: reminders of a date, and conditions that still hold.
+# Notices that must not be sent to a subscriber again: reminders of a date, and conditions that still hold.
 told = _table(
     "told",
     sa.Column(

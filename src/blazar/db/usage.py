@@ -229,7 +229,7 @@ class SqlUsage:
         return self._connection.execute(newest).first()
 
     def usable_since(self, reservation_ids: Collection[ReservationId]) -> Mapping[ReservationId, datetime]:
-        """Return since when each of the reservations is active without missing resources."""
+        """Return from when on each reservation has been active without missing resources."""
         found: dict[ReservationId, datetime] = {}
         for row in _rows(self._connection, reservation_states, "reservation_id", sorted(reservation_ids)):
             if row.status == ReservationStatus.ACTIVE.value and not row.missing_resources:

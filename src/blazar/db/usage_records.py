@@ -1,4 +1,4 @@
-"""Records of what is over, written in the transaction that ends it; :mod:`blazar.db.usage` reads them."""
+"""Records of past periods, written in the transactions that end them; :mod:`blazar.db.usage` reads them."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class SqlWork:
             try:
                 self._connection.execute(_INSERT, rows)
             except DBDuplicateEntry as error:
-                raise ConcurrentUpdate("Another transaction scheduled the same work meanwhile") from error
+                raise ConcurrentUpdate("Another transaction scheduled the same work concurrently") from error
 
     def list_unplanned(self) -> tuple[str, ...]:
         """Return leases without planned work that may need some."""

@@ -95,7 +95,7 @@ class Feed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeletedLease:
-    """A lease that was deleted before its end, so that calendars are told that it does not take place."""
+    """A lease that was deleted before its end, so that calendars show it as cancelled."""
 
     lease_id: LeaseId
     name: str

@@ -11,7 +11,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 MICROS_PER_MINUTE = 60_000_000
 LAST_MINUTE = 2**31 - 1
-"""The latest minute that can be told from later ones, in the year 6053."""
+"""The latest minute that differs from later ones, in the year 6053."""
 
 
 FIRST = datetime.min.replace(tzinfo=UTC)
@@ -19,7 +19,7 @@ LAST = datetime.max.replace(tzinfo=UTC)
 
 
 def moved(instant: datetime, by: timedelta) -> datetime:
-    """Return an instant after (or, with a negative duration, before) another, within what can be told."""
+    """Return an instant after (or, with a negative duration, before) another, within the range of minutes."""
     if by >= timedelta(0):
         return instant + by if LAST - instant > by else LAST
     return instant + by if instant - FIRST > -by else FIRST

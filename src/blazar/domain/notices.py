@@ -1,4 +1,4 @@
-"""Notices: messages that tell people, or their programs, what happened to a lease or soon will."""
+"""Notices: messages to people, or their programs, about what happened to a lease or soon will."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class NoticeType(StrEnum):
     DELETED = "lease.deleted"
     OFFER_EXPIRED = "offer.expired"
     RESOURCES_LOW = "resources.low"
-    """Fewer resources are free than an operator wants."""
+    """Fewer resources are free than an operator asked for."""
     LEASE_WAITS = "lease.waits"
-    """A lease waits for longer than an operator wants."""
+    """A lease waits for longer than an operator allows."""
 
 
 REMINDERS: Final = frozenset({NoticeType.STARTS_SOON, NoticeType.ENDS_SOON})
@@ -83,7 +83,7 @@ def due_lead(
     If several are due, because no manager ran, the last reminder makes the others superfluous.
 
     Args:
-        date: The date of which the reminder tells.
+        date: The date of the reminder.
         leads: The times before the date.
         begin: The earliest moment for a reminder; a lead time that would be before it counts for nothing.
         now: The present.

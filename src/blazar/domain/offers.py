@@ -89,7 +89,7 @@ def missing_allocations(
         reservation_id: The reservation.
         after: What it is to hold.
         held: Its present allocations; at most one of each resource.
-        window: From when until when.
+        window: The period.
     """
     present = {each.resource_id: each for each in held}
     missing = []

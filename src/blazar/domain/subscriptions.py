@@ -1,4 +1,4 @@
-"""Subscriptions: who is told of what, by which channel."""
+"""Subscriptions: who gets which notices, through which channel."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Health:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conditions:
-    """When an operator is told of scarce resources and of leases that wait; None for never."""
+    """When an operator gets notices of scarce resources and of leases that wait; None for never."""
 
     resource_type: str | None = None
     below: int | None = None
@@ -56,7 +56,7 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscription:
-    """The wish to be told of some events."""
+    """A request for notices of some events."""
 
     id: str
     scope: Scope
@@ -97,7 +97,7 @@ class Subscription:
         return f"Subscription(id={self.id!r}, kind={self.kind.value!r}, scope={self.scope.value!r})"
 
     def covers(self, notice: Notice) -> bool:
-        """Return whether the subscriber is told of a notice."""
+        """Return whether the subscriber gets a notice."""
         if not self.is_enabled or self.code is not None or notice.type not in self.types:
             return False
         match self.scope:

@@ -29,7 +29,7 @@ from blazar.ports.old_service import OldEvent, OldLease, OldReservation
 
 _NAMESPACE = uuid.UUID("c3a8b7de-52d5-5d0f-a2a6-6b1c3f5e7a21")
 _STUCK = {
-    LeaseStatus.CREATING: "its lessee was never told of it: it is deleted",
+    LeaseStatus.CREATING: "its lessee never got its id: it is deleted",
     LeaseStatus.DELETING: "it is deleted",
 }
 

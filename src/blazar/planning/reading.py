@@ -26,7 +26,7 @@ DEFAULT_RACK = "rack"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """The names by which an operator tells the rack and the type of a host."""
+    """The names of the properties for the rack and the type of a host."""
 
     rack_property: str | None = None
     """An extra capability of registered hosts, or a metadata key of aggregates; None for the default."""

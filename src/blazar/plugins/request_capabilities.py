@@ -77,11 +77,11 @@ class SuggestsOtherTypes(ABC, Generic[SpecT]):
 
 
 class HasCatalogueEntry:
-    """The catalogue tells lessees more about the type. Without it, it tells only its name and amounts.
+    """The catalogue describes the type to lessees. Without it, it has only its name and amounts.
 
     By ``public_facts``, and by the properties that operators have set, lessees may also see free amounts and
     the calendar in groups. Every lessee sees their values, so a fact that names a single resource, or that
-    tells anything of other lessees, is not one of them.
+    discloses anything about other lessees, is not one of them.
     """
 
     request_keys: ClassVar[tuple[str, ...]]

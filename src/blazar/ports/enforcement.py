@@ -88,7 +88,7 @@ class Cost:
 
 @runtime_checkable
 class EstimatesCost(Protocol):
-    """A filter that can also tell what a lease costs, so that lessees can ask for it in a dry run."""
+    """A filter that can also return what a lease costs, so that lessees can ask for it in a dry run."""
 
     def cost_of(self, usage: LeaseUsage) -> Cost | None:
         """Return the cost of a lease as a whole, also of one that would be changed; None if it is not known.
@@ -102,7 +102,7 @@ class EstimatesCost(Protocol):
 
 @runtime_checkable
 class LimitsDuration(Protocol):
-    """A filter that can also tell its limit of the duration of leases, so that lessees can ask for it."""
+    """A filter that can also return its limit on the duration of leases, so that lessees can read it."""
 
     def longest_lease(self, project_id: str | None) -> timedelta | None:
         """Return the longest lease of a project that the filter allows; None for no limit."""

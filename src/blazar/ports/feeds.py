@@ -17,7 +17,7 @@ Version = tuple[int, datetime | None]
 
 
 class FeedStore(Protocol):
-    """Feeds by their ids and by the digests of their tokens, and leases that were deleted lately."""
+    """Feeds by their ids and by the digests of their tokens, and leases that were deleted recently."""
 
     def find(self, feed_id: str) -> Feed | None:
         """Return a feed, or None."""

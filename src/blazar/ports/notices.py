@@ -29,9 +29,9 @@ class Delivery:
     at: datetime
     """Time of the event."""
     date: datetime | None = None
-    """The date of which a reminder tells; None for other notices."""
+    """The date of a reminder; None for other notices."""
     queued_at: datetime
-    """Time since when delivery is tried."""
+    """Time of the first attempt to deliver."""
     attempts: int = 0
     """Including the present one."""
     problem: str | None = None
@@ -40,14 +40,14 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """The reminder, or the condition that still holds, of which a subscriber was told."""
+    """The reminder, or the condition that still holds, of which a subscriber got a notice."""
 
     subscription_id: str
     type: NoticeType
     about: str
     """A lease, an offer, or a resource type."""
     date: datetime
-    """The date of a reminder, or the time since when a condition holds."""
+    """The date of a reminder, or the time from which on a condition has held."""
     lead: timedelta | None = None
     """The shortest lead time of the reminders that were sent."""
 
@@ -69,7 +69,7 @@ class NoticeStore(Protocol):
 
 
 class SubscriptionStore(Protocol):
-    """Subscriptions, and what subscribers were told already."""
+    """Subscriptions, and the notices that subscribers already got."""
 
     def find(self, subscription_id: str) -> Subscription | None:
         """Return a subscription, or None."""
@@ -109,13 +109,13 @@ class SubscriptionStore(Protocol):
         """Record that an attempt failed, and that nothing is to be sent before *retry_at*."""
 
     def disable(self, subscription_id: str, problem: str) -> None:
-        """Stop deliveries until the subscriber enables them again; *problem* tells why."""
+        """Stop deliveries until the subscriber enables them again; *problem* is the reason."""
 
     def list_told(self, types: Collection[NoticeType]) -> Sequence[Told]:
-        """Return what subscribers were told of these types."""
+        """Return the notices of these types that subscribers already got."""
 
     def tell(self, told: Told) -> None:
-        """Record what a subscriber is told, in place of an earlier entry of the same type and subject.
+        """Record a notice to a subscriber, in place of an earlier entry of the same type and subject.
 
         Raises:
             ConcurrentUpdate: Another transaction records the same at the same time.

@@ -60,7 +60,7 @@ class Port:
 
     @property
     def is_of_neutron(self) -> bool:
-        """Return whether Neutron made it by itself, so that it is deleted with its network."""
+        """Return whether Neutron made it automatically, so that it is deleted with its network."""
         return self.device_owner in ("network:dhcp", "network:distributed")
 
     @property

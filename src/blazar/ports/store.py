@@ -68,7 +68,7 @@ class LeaseStore(Protocol):
     def list_revisions(self, project_id: str | None = None) -> Mapping[LeaseId, int]:
         """Return the revisions of the leases of a project, or of all, oldest lease first.
 
-        If a lease has the same revision at two times, nothing of it changed in between: every write to a
+        If a lease has the same revision at two times, none of it changed in between: every write to a
         lease, its reservations or its events increments the revision in the same transaction.
         """
 

@@ -1,6 +1,6 @@
 """Port: the records of usage.
 
-What is over is recorded by the stores of leases, allocations and resources, in the transaction that ends it.
+What ended is recorded by the stores of leases, allocations and resources, in the transaction that ends it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class UsageStore(Protocol):
         """Return the newest period of observations of a type without a gap; None before the second one."""
 
     def usable_since(self, reservation_ids: Collection[ReservationId]) -> Mapping[ReservationId, datetime]:
-        """Return since when each of the reservations is active without missing resources; omit all others."""
+        """Return from when on each reservation has been active without missing resources; omit all others."""
 
     def delete_before(self, before: datetime) -> int:
         """Delete what was over before an instant; return the number of records.

@@ -19,7 +19,7 @@ class UsageRequests(Protocol):
         Args:
             caller: The caller.
             query: ``by``, and optionally ``property``, ``from``, ``to``, ``step`` and ``resource_type``.
-            project_id: The only project whose usage is told; None for all.
+            project_id: The only project whose usage is reported; None for all.
             is_operator: Whether the caller may group by properties that lessees do not see.
 
         Returns:

@@ -84,7 +84,7 @@ class WaitingLease:
         return None if self.claim_deadline is None or self.claim_deadline <= now else self.owner
 
     def next_try(self, now: datetime) -> datetime | None:
-        """Return when a manager continues by itself; None if it does not.
+        """Return when a manager continues automatically; None if it does not.
 
         A reservation in error is left alone until its lease ends or an operator or lessee changes the lease.
         """

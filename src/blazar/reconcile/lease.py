@@ -1,7 +1,7 @@
 """One reconcile pass over one lease: read everything, act on the cloud, record the result.
 
 The only input is the claim on the lease's id. The lease is read at a revision; if it is changed
-concurrently, recording fails, nothing of this pass is stored, and the lease is reconciled again at once.
+concurrently, recording fails, no result of this pass is stored, and the lease is reconciled again at once.
 Changes already made in the cloud are seen by the next pass (ADR-0001).
 """
 

@@ -93,7 +93,7 @@ class Reconciler:
             ConcurrentUpdate, Unavailable: The database cannot store it now.
         """
         for claim in self._keeper.renew():
-            _logger.error("step past its deadline, its claim is left to expire: key=%s", claim.key)
+            _logger.error("step has exceeded its deadline; its claim is left to expire: key=%s", claim.key)
             self._context.meter.count(metrics.STEPS_OVERDUE)
             self._workers.note_hanging(claim)
 
@@ -190,7 +190,7 @@ class Reconciler:
                 self._liveness.beat(error)
                 pause = self._settings.poll_interval
             except Exception as error:
-                _logger.exception("the reconciler met an unexpected error and continues")
+                _logger.exception("unexpected error in the reconciler; it continues")
                 self._liveness.beat(error)
                 pause = self._settings.poll_interval
             else:
@@ -349,7 +349,7 @@ class Reconciler:
                 _logger.warning("a thread of the reconciler pauses: reason=%s", error)
                 self._liveness.beat(error)
             except Exception as error:
-                _logger.exception("a thread of the reconciler met an unexpected error and continues")
+                _logger.exception("unexpected error in a thread of the reconciler; it continues")
                 self._liveness.beat(error)
             else:
                 self._liveness.beat()
@@ -357,7 +357,7 @@ class Reconciler:
 
     def _contended(self, error: ConcurrentUpdate) -> timedelta:
         """Return how long to wait after another manager was faster, which is not an error."""
-        _logger.debug("retrying, another manager was faster: reason=%s", error)
+        _logger.debug("retrying after a concurrent update: reason=%s", error)
         self._liveness.beat(error)
         return _CONTENDED * self._context.random.uniform(0.5, 1)
 

@@ -102,7 +102,7 @@ def _store_all_in_progress(context: Context, actor: str, now: datetime) -> list[
 
 
 def _ends(before: Lease, after: Lease) -> bool:
-    """Return whether the end has just begun; if the lease was deleted, filters were told earlier."""
+    """Return whether the end has just begun; if the lease was deleted, filters were notified earlier."""
     undone, begun_now = EventStatus.UNDONE, EventStatus.IN_PROGRESS
     return (
         not before.is_deleting

@@ -80,7 +80,7 @@ class NoticeSender:
                 self._record_failure(delivery, failure)
 
     def _is_outdated(self, delivery: Delivery) -> bool:
-        """Return whether a reminder tells of a date that is not valid any more."""
+        """Return whether a reminder is for a date that is no longer valid."""
         if delivery.date is None:
             return False
         with self._context.store.read() as transaction:

@@ -138,7 +138,10 @@ class OutboxSender:
             transaction.commit()
         if is_given_up:
             _logger.error(
-                "message given up: id=%d event=%s reason=%s", message.id, message.event_type, problem
+                "delivery of a message given up: id=%d event=%s reason=%s",
+                message.id,
+                message.event_type,
+                problem,
             )
 
 

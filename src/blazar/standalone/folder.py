@@ -73,7 +73,7 @@ def _tighten(path: Path) -> None:
         )
     if found.st_mode & _OTHERS:
         path.chmod(stat.S_IMODE(found.st_mode) & ~_OTHERS)
-        _logger.warning("Rights of other users removed: folder=%s", path)
+        _logger.warning("removed the permissions of other users: folder=%s", path)
     for pattern in _OWN_FILES:
         for each in path.glob(pattern):
             each.chmod(0o600)

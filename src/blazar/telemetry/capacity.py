@@ -1,4 +1,4 @@
-"""Gauges of free amounts, now and in the future, that a manager's indexes of bookings tell."""
+"""Gauges of free amounts, now and in the future, computed from a manager's indexes of bookings."""
 
 from __future__ import annotations
 

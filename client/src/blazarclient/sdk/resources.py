@@ -257,7 +257,7 @@ class Maintenance(_ResourceOf11):
 
 
 class Subscription(_ResourceOf11):
-    """A wish to be told what happens to leases."""
+    """A subscription to notices of leases."""
 
     base_path = "/subscriptions"
     resource_key = "subscription"

@@ -37,7 +37,7 @@ def check_question(context: Context, feed: Feed) -> None:
 def list_busy_times(context: Context, feed: Feed) -> Sequence[Interval]:
     """Return the times at which fewer resources are free than the feed asks for, in their order.
 
-    It is not told how many are free, nor who uses the others. A time that has begun starts with the present
+    It does not show how many are free, nor who uses the others. A time that has begun starts with the present
     hour, so that the answer does not change every minute; one that lasts longer than is shown ends with the
     last day that is shown.
 

@@ -57,7 +57,7 @@ def get_calendar(
 
     Raises:
         CalendarNotFound: No feed that has not expired has this token.
-        BadRequest: The resources of an availability feed can no longer be told.
+        BadRequest: The resources of an availability feed can no longer be determined.
     """
     now = context.clock.now()
     with context.store.read() as transaction:
@@ -147,4 +147,4 @@ def _note_use(context: Context, feed: Feed, now: datetime) -> None:
             transaction.commit()
     except ConcurrentUpdate:
         # Another manager stores the same.
-        _logger.debug("use of a feed not stored: feed=%s", feed.id)
+        _logger.debug("time of the last read of a feed not stored: feed=%s", feed.id)

@@ -44,7 +44,7 @@ def find_conflicts(
             continue
         plugin = context.plugin_for(reservation.resource_type)
         if not isinstance(plugin, ReleasesChosenResources):
-            raise CannotChange(f"on_conflict: reservations of {reservation.resource_type} cannot have it")
+            raise CannotChange(f"on_conflict: reservations of {reservation.resource_type} do not support it")
         conflicts = _conflicts(context, lease, reservation, ahead, present)
         if conflicts:
             if action is OnConflict.DROP:

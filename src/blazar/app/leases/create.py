@@ -69,7 +69,7 @@ def create_lease(
 def preview_lease(context: Context, caller: Caller, body: JsonObject) -> JsonObject:
     """Return what :func:`create_lease` would reserve now for the same body; nothing is stored or created.
 
-    Quotas and the operator's filters are asked as for a lease; the filters are then told that it was not
+    Quotas and the operator's filters are asked as for a lease; the filters are then notified that it was not
     created.
 
     Returns:

@@ -71,7 +71,7 @@ def _parsed(plugin: Plugin, spec: object, body: JsonObject) -> Grouping | None:
         if not isinstance(value, str) or not value or len(value) > _LONGEST_NAME:
             raise InvalidParameter(key, "must be the name of a property, or null")
         if not isinstance(plugin, RequiresProperties) or not isinstance(plugin, StatesNeed):
-            raise InvalidParameter(key, f"reservations of type {plugin.resource_type} cannot have it")
+            raise InvalidParameter(key, f"reservations of type {plugin.resource_type} do not support it")
         names[key] = value.removeprefix("$")
     if not names:
         return None

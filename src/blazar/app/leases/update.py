@@ -146,7 +146,7 @@ def preview_update(
 ) -> JsonObject:
     """Return what :func:`update_lease` would make of a lease now; nothing is stored or changed in the cloud.
 
-    Quotas and the operator's filters are asked as for the change; the filters are then told that it was not
+    Quotas and the operator's filters are asked as for the change; then the filters learn that it was not
     made. What the lessee uses now is read from the cloud as for the change.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Requests about maintenance: which resources, and from when until when."""
+"""Requests about maintenance: which resources, and for which period."""
 
 from __future__ import annotations
 

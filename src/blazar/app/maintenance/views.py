@@ -13,7 +13,7 @@ from blazar.domain.maintenance import OPEN_END, Maintenance
 
 
 def maintenance_notice(maintenance: Maintenance, names: Sequence[str]) -> JsonObject:
-    """Return a maintenance as the owner of an affected lease is told of it."""
+    """Return a maintenance as shown to the owner of an affected lease."""
     return {
         "id": maintenance.id,
         "reason": maintenance.reason,

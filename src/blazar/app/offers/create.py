@@ -45,7 +45,7 @@ def create_offer(
 ) -> JsonObject:
     """Return a new offer, which holds its resources until it expires.
 
-    The quota and the filters are asked as for a lease. The filters are then told that no lease was stored:
+    The quota and the filters are asked as for a lease. Then the filters learn that no lease was stored:
     they are asked again when the offer is committed.
 
     Args:

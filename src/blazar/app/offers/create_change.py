@@ -64,7 +64,7 @@ def create_lease_offer(
 ) -> JsonObject:
     """Return a new offer, which holds what a change of a lease needs until the offer expires.
 
-    The quota and the filters are asked as for the change. The filters are then told that it was not made:
+    The quota and the filters are asked as for the change. The filters are then notified that it was not made:
     they are asked again when the offer is committed.
 
     Args:

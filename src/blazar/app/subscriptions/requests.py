@@ -1,4 +1,4 @@
-"""Requests about subscriptions: who is told of what, and how."""
+"""Requests about subscriptions: who gets which notices, and how."""
 
 from __future__ import annotations
 

@@ -241,17 +241,19 @@ def _mail_code(context: Context, transaction: Transaction, subscription: Subscri
     """Queue the mail with the code, if the subscription has one.
 
     Raises:
-        Conflict: The address, or the project, was mailed too many codes lately.
+        Conflict: The address, or the project, was recently mailed too many codes.
     """
     if subscription.code is None or subscription.target is None:
         return
     now, address = context.clock.now(), subscription.target.lower()
     store, since = transaction.subscriptions, now - _CONFIRMATION_PERIOD
     if store.count_confirmations(since, address=address, project_id=None):
-        raise Conflict("The address was mailed a code within the last 24 hours; try again later")
+        raise Conflict("A code was mailed to this address within the last 24 hours; try again later")
     of_project = store.count_confirmations(since, address=None, project_id=subscription.project_id)
     if of_project >= _CONFIRMATIONS_OF_PROJECT:
-        raise Conflict("The project had too many codes mailed within the last 24 hours; try again later")
+        raise Conflict(
+            "Too many codes were mailed for this project within the last 24 hours; try again later"
+        )
     store.note_confirmation(address, subscription.project_id, now)
     _queue(context, transaction, subscription, CONFIRM, {"code": subscription.code})
 

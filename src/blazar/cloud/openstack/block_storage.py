@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _ANY: Final = "3.0"
 _WITH_GROUPS: Final = "3.13"
-"""From this version on, there are groups, and a volume tells its group."""
+"""From this version on, there are groups, and a volume has the id of its group."""
 _WITH_FORCE: Final = "3.23"
 _NOT_NOW: Final[Mapping[int, type[CloudError]]] = {400: CloudConflict, 413: CloudConflict}
 """Cinder answers 400 where an object's present state forbids the request."""
@@ -41,7 +41,7 @@ _CAPACITY: Final = frozenset(
         "location_info",
     }
 )
-"""Capabilities that change by themselves, or tell nothing that a lessee could ask for."""
+"""Capabilities that change on their own, or are of no use in a lessee's requirement."""
 
 
 class OpenStackBlockStorage:

@@ -36,7 +36,7 @@ class NetworkOperations:
         gateway_ip: str | None = None,
         allocation_pools: tuple[tuple[str, str], ...] = (),
     ) -> Subnet:
-        """Return a new subnet. Without pools, Neutron allocates none of its addresses by itself.
+        """Return a new subnet. Without pools, Neutron allocates none of its addresses automatically.
 
         Raises:
             CloudNotFound: The network does not exist.

@@ -47,7 +47,7 @@ def add_parsers(parsers: Any) -> None:
         "--between", metavar="DATE", help="when hosts are closed: YYYY-MM-DD HH:MM in UTC; now by default"
     )
     parser.add_argument(
-        "--and", dest="until", metavar="DATE", help="until when; by default, the end of the horizon"
+        "--and", dest="until", metavar="DATE", help="when they reopen; by default, at the end of the horizon"
     )
     parser.add_argument(
         "--lease",

@@ -156,7 +156,7 @@ def parse_rules(document: object, resource_types: Collection[str]) -> Rules:
     for number, entry in enumerate(entries, 1):
         rule = _parse_rule(number, entry, resource_types)
         if any(each.name == rule.name for each in rules):
-            raise RuleProblem(f"rule {number}: name: {rule.name} is the name of an earlier rule, too")
+            raise RuleProblem(f"rule {number}: name: {rule.name} is also the name of an earlier rule")
         rules.append(rule)
     return Rules(tuple(rules))
 

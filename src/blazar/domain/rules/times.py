@@ -16,7 +16,7 @@ Deciding = Mapping[Kind, Rule]
 """The rule that decides each question; a kind without one has no limit."""
 
 GRACE: Final = timedelta(minutes=1)
-"""Tolerance for requests: minutes pass, and clocks differ, after a lessee was told what is possible."""
+"""Tolerance for requests: minutes pass, and clocks differ, after a lessee was shown what is possible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -88,7 +88,7 @@ def _check_kept(
     in_use = [str(each.facts["address"]) for each in resources if each.id in wish.in_use]
     if len(in_use) > wish.spec.amount - len(required):
         raise CannotChange(
-            f"amount: {wish.spec.amount} would take away floating IPs that are on ports: {first_few(in_use)}"
+            f"amount: {wish.spec.amount} would release floating IPs that are on ports: {first_few(in_use)}"
         )
 
 

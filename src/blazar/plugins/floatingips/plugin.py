@@ -153,7 +153,7 @@ class FloatingIPs(
         existing = [own[each] for each in released if each in own]
         attached = sorted(each.address for each in existing if each.port_id is not None)
         if attached:
-            raise CannotChange(f"amount: floating IPs on ports cannot be taken away: {first_few(attached)}")
+            raise CannotChange(f"amount: floating IPs on ports cannot be released: {first_few(attached)}")
         for each in existing:
             with suppress(CloudNotFound):
                 cloud.networks.delete_floating_ip(each.id)

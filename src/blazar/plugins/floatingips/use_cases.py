@@ -63,7 +63,7 @@ def get_floatingip(context: Context, floatingip_id: str) -> JsonObject:
 
 @cloud_errors_as_conflicts()
 def create_floatingip(context: Context, body: JsonObject) -> JsonObject:
-    """Register an address of an external network that Neutron never allocates by itself, and return it.
+    """Register an address of an external network that Neutron never allocates automatically, and return it.
 
     Raises:
         BadRequest: A key is missing or malformed, the external network does not exist, or the address

@@ -132,7 +132,9 @@ def delete_host(context: Context, host_id: str) -> None:
         root = context.cloud.placement.find_provider(host.hypervisor_hostname)
         enter_pool(context.cloud, context.settings.of(HostSettings), host, root.uuid if root else None)
         _have_holders_look(context, host)
-        raise HostReserved(f"Host {host.id} was reserved or changed meanwhile; it stays") from error
+        raise HostReserved(
+            f"Host {host.id} was reserved or changed concurrently; it stays registered"
+        ) from error
 
 
 def get_allocations(

@@ -2,7 +2,7 @@
 
 A lessee may rename, retag, describe and delete the network. Three other things decide: the segment, which
 only administrators choose; the project, which never changes; and the service's own records. Before a network
-is created, the service records that nothing of the project was on the segment. From then on, a network of the
+is created, the service records that the project had no network on the segment. From then on, a network of the
 project on the segment is the reservation's, until the id of the created network is recorded; then only the
 network with this id is. So neither a crash nor a lost response makes the service lose its network, and a
 network that an operator puts on the segment later is never deleted.

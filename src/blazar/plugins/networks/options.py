@@ -19,7 +19,7 @@ NETWORK_OPTIONS: list[cfg.Opt] = [
         default=10,
         min=0,
         help="Minutes between two checks of registered network segments against Neutron, for segments that "
-        "have a network of others, or that Neutron may now choose for projects; 0 for never.",
+        "have a foreign network, or that Neutron may now choose for projects; 0 for never.",
     ),
 ]
 

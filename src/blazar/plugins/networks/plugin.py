@@ -220,14 +220,14 @@ class Networks(
         existing = [own[each] for each in released if each in own]
         used = [each for each in existing if list_used_ports(cloud.segments, each.id)]
         if used:
-            raise CannotChange(f"amount: networks with ports cannot be taken away: {_list_names(used)}")
+            raise CannotChange(f"amount: networks with ports cannot be released: {_list_names(used)}")
         for each in existing:
             try:
                 with suppress(CloudNotFound):
                     cloud.segments.delete_network(each.id)
             except CloudConflict as error:
                 raise CannotChange(
-                    f"amount: a network that would be taken away was just used: {_list_names([each])}"
+                    f"amount: a network to be released has just come into use: {_list_names([each])}"
                 ) from error
 
     def leftover_kinds(self, sweep: Sweep) -> tuple[LeftoverKind, ...]:

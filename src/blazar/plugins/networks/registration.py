@@ -30,7 +30,7 @@ from blazar.ports.segments import Segment, SegmentRange, Segments
 
 
 class RegistersSegments(RegistersResources):
-    """Operators register segments on which Neutron has no network and puts none by itself."""
+    """Operators register segments on which Neutron has no network and creates none automatically."""
 
     resource_collection: ClassVar[ResourceCollection] = NETWORKS
 

@@ -114,7 +114,7 @@ def check_keys(keys: Iterable[str]) -> None:
 
 
 def find_obstacle(segment: Segment, ranges: Iterable[SegmentRange] | None) -> str:
-    """Return why Neutron could give a segment to projects by itself; empty if it cannot.
+    """Return why Neutron could allocate a segment to projects automatically; empty if it cannot.
 
     Ranges of a single project do not count: with one of a project that has no users, operators keep the
     segments to themselves.
@@ -142,7 +142,7 @@ def find_obstacle(segment: Segment, ranges: Iterable[SegmentRange] | None) -> st
 def lacks_physical_network(segment: Segment, ranges: Iterable[SegmentRange] | None) -> str:
     """Return that Neutron does not know the physical network of a VLAN; empty if it may know it.
 
-    Neutron lists a range for each physical network that may have VLANs, but does not tell those of flat
+    Neutron lists a range for each physical network that may have VLANs, but does not list those of flat
     networks.
     """
     if segment.network_type != "vlan" or ranges is None:

@@ -111,7 +111,7 @@ class StorageNodes(
     def make(
         self, cloud: Cloud, assignment: Assignment[StorageNodeSpec], item: VolumeItem, seen: VolumesSeen
     ) -> Outcome:
-        """Make an item of a reservation of pools; the access only if nothing of others is in the pool."""
+        """Make an item of a reservation of pools; access only if the pool has no volumes of other users."""
         made = seen.types.get(item.scope)
         if item.kind is Kind.ACCESS and made is not None:
             outcome = _examine(cloud.block_storage, assignment, item.scope, made.id)
@@ -137,7 +137,7 @@ class StorageNodes(
 def _examine(
     storage: BlockStorage, assignment: Assignment[StorageNodeSpec], scope: str, type_id: str
 ) -> Outcome:
-    """Return Done if a pool can be handed over: it is up, and nothing of others is in it.
+    """Return Done if a pool can be handed over: it is up, and has no volumes of other users.
 
     A pool in which the lessee has volumes is not taken away again. Two requests if the pool is empty, and
     at most four.
@@ -150,7 +150,7 @@ def _examine(
     if pool is None:
         problem = f"Cinder has no pool {name}, or its back end is down"
     else:
-        problem = f"volumes of others have {foreign} GiB of pool {name}"
+        problem = f"volumes of other users occupy {foreign} GiB of pool {name}"
     left = assignment.window.start + _PATIENCE - assignment.now
     return Waiting(min(left, _RETRY), problem) if left > timedelta(0) else Unusable(problem)
 

@@ -1,4 +1,4 @@
-"""Registration of storage pools that Cinder reports, by themselves."""
+"""Automatic registration of storage pools that Cinder reports."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def discover_pools(
         except CloudUnavailable:
             raise
         except BlazarError as error:
-            _logger.info("a storage pool is not registered by itself: pool=%s reason=%s", pool.name, error)
+            _logger.info("discovered storage pool not registered: pool=%s reason=%s", pool.name, error)
             continue
-        _logger.info("a storage pool was registered by itself: pool=%s", pool.name)
+        _logger.info("registered a discovered storage pool: pool=%s", pool.name)
         added.append(pool.name)
     return added

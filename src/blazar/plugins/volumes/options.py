@@ -19,12 +19,12 @@ VOLUME_OPTIONS: list[cfg.Opt] = [
         default=10,
         min=0,
         help="Minutes between two checks of registered storage pools against Cinder, for pools that are gone "
-        "or too small, and for volumes of others in them; 0 for never.",
+        "or too small, and for volumes of other users in them; 0 for never.",
     ),
     cfg.BoolOpt(
         "discover_pools",
         default=False,
-        help="Whether the check registers pools of Cinder by itself, with the capacity that others have not "
+        help="Let the check register pools of Cinder automatically, with the capacity that others have not "
         "allocated. Pools that other volume types may use are left out. Registered pools are never changed "
         "or removed.",
     ),

@@ -189,7 +189,7 @@ class PoolPlugin(
             storage.set_quota(assignment.project_id, name, size)
         except CloudConflict as error:
             raise CannotChange(
-                f"{self.size_keys}: a volume has just taken the room: {error.message}"
+                f"{self.size_keys}: a volume has just taken the space: {error.message}"
             ) from error
 
     def before_end(self, cloud: Cloud, assignment: Assignment[PoolSpecT], due: datetime) -> Outcome:

@@ -20,7 +20,7 @@ GIBIBYTES: Final = "GIBIBYTES"
 CAPACITY: Final = "gibibytes"
 """The fact with the capacity of a pool that can be reserved, in GiB."""
 SOLE_USE: Final = "sole_use"
-"""The fact that a pool can be reserved as a whole, because nothing of others may be in it."""
+"""The fact that a pool can be reserved as a whole, because no volumes of other users may be in it."""
 POOL_FACTS: Final = frozenset(
     {"pool", "backend_name", "pool_name", "vendor_name", "storage_protocol", CAPACITY, SOLE_USE}
 )
@@ -154,17 +154,17 @@ def check_size(storage: BlockStorage, pool: StoragePool, gibibytes: int | None) 
     left = pool.total - foreign
     if left < (gibibytes or 1):
         raise StoragePoolInUse(
-            f"gibibytes: volumes of others have {foreign} of {pool.total} GiB of {pool.name}, so that"
+            f"gibibytes: volumes of other users occupy {foreign} of {pool.total} GiB of {pool.name}, so"
             f" {max(left, 0)} can be reserved"
         )
     return left if gibibytes is None else gibibytes
 
 
 def check_unused(storage: BlockStorage, pool: StoragePool) -> None:
-    """Check that nothing of others is in a pool. Raises StoragePoolInUse."""
+    """Check that a pool has no volumes of other users. Raises StoragePoolInUse."""
     if foreign := count_foreign(storage, pool):
         raise StoragePoolInUse(
-            f"sole_use: volumes of others have {foreign} GiB of {pool.name}, so that it cannot be reserved as"
+            f"sole_use: volumes of other users occupy {foreign} GiB of {pool.name}; it cannot be reserved as"
             " a whole"
         )
 
@@ -185,7 +185,7 @@ def find_problem(storage: BlockStorage, pool: StoragePool | None, resource: Plug
     if pool.allocated <= spare:
         return ""
     foreign = count_foreign(storage, pool)
-    return "" if foreign <= spare else f"volumes of others have {foreign} GiB of pool {pool.name}"
+    return "" if foreign <= spare else f"volumes of other users occupy {foreign} GiB of pool {pool.name}"
 
 
 def count_foreign(storage: BlockStorage, pool: StoragePool) -> int:

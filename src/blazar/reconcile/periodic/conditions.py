@@ -17,7 +17,7 @@ from blazar.ports.work import WaitingLease
 
 
 def tell_low_resources(context: Context) -> None:
-    """Tell operators that fewer resources of a type are free than they want, once until there are enough."""
+    """Notify operators of too few free resources of a type, once until there are enough."""
     kind, now = NoticeType.RESOURCES_LOW, context.clock.now()
     with context.store.read() as transaction:
         watching = [each for each in transaction.subscriptions.of_types({kind}) if _watched(context, each)]
@@ -39,7 +39,7 @@ def tell_low_resources(context: Context) -> None:
 
 
 def tell_waiting_leases(context: Context) -> None:
-    """Tell operators of a lease that waits for too long, once for as long as it waits."""
+    """Notify operators of a lease that waits for too long, once for as long as it waits."""
     kind, now = NoticeType.LEASE_WAITS, context.clock.now()
     with context.store.read() as transaction:
         watching = [
@@ -95,7 +95,7 @@ def _by_subject(transaction: Transaction, kind: NoticeType) -> dict[tuple[str, s
 
 
 def _store(context: Context, changes: Sequence[tuple[Delivery | None, Told]]) -> None:
-    """Store deliveries with what is told; without a delivery, what is not true any more is forgotten."""
+    """Store deliveries and the notices sent; without a delivery, forget notices that no longer apply."""
     if not changes:
         return
     with context.store.begin() as transaction:

@@ -1,4 +1,4 @@
-"""Discovery: asking plugins for the resources that they find by themselves."""
+"""Discovery: asking plugins for the resources that they find in the cloud."""
 
 from __future__ import annotations
 

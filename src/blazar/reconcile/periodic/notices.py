@@ -23,7 +23,7 @@ from blazar.reconcile.periodic.offers import LIFETIME
 _AT_ONCE: Final = 100
 _OVER: Final = (LeaseStatus.TERMINATING, LeaseStatus.TERMINATED, LeaseStatus.DELETING)
 _KEPT_FOR: Final = timedelta(days=2)
-"""Longer than expired offers are known, of which subscribers are told once."""
+"""Longer than expired offers are known, for which subscribers get one notice."""
 _MINUTE: Final = timedelta(minutes=1)
 
 
@@ -37,7 +37,7 @@ class Reminder:
 
 
 def check_notices(context: Context, actor: str, check_claim: Callable[[], None]) -> None:
-    """Remind subscribers of starts and ends, and tell them of expired offers and of what operators watch.
+    """Send reminders of starts and ends, and notices of expired offers and of conditions set by operators.
 
     Args:
         context: The context.
@@ -154,7 +154,7 @@ def _notice(kind: NoticeType, lease: Lease, data: JsonObject, at: datetime) -> N
 
 
 def _tell_expired_offers(context: Context) -> None:
-    """Tell of offers that expired without being committed, once each subscriber."""
+    """Notify each subscriber once of offers that expired without being committed."""
     kind, now = NoticeType.OFFER_EXPIRED, context.clock.now()
     with context.store.read() as transaction:
         subscribed = transaction.subscriptions.of_types({kind})

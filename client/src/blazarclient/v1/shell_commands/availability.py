@@ -47,7 +47,7 @@ class SearchAvailability(RegionsCommand, RequestCommand):
             action="append",
             default=[],
             help=_(
-                "requirement that is welcome for the hosts: 'gpu=h100'. Repeatable, most important "
+                "preferred requirement for the hosts: 'gpu=h100'. Repeatable, most important "
                 "first; times at which all are met come first"
             ),
         )
@@ -67,7 +67,9 @@ class SearchAvailability(RegionsCommand, RequestCommand):
             "--before", metavar="<date>", help=_("latest end, default 90 days after the earliest start")
         )
         parser.add_argument(
-            "--most", action="store_true", help=_("show those with the most resources, not the earliest")
+            "--most",
+            action="store_true",
+            help=_("rank by the number of resources instead of the earliest start"),
         )
         parser.add_argument("--limit", type=int, metavar="<n>", help=_("number of free times, default 5"))
         return parser

@@ -90,7 +90,7 @@ class CreateFeed(command.CreateCommand):
             "--amount",
             metavar="<number>",
             type=int,
-            help=_("a time at which fewer are free is busy, default 1"),
+            help=_("a time is busy if fewer than this number are free, default 1"),
         )
 
     def take_action(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:

@@ -28,13 +28,13 @@ def add_create_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--offer",
         metavar="<offer>",
-        help=_("make the lease of what this offer holds, by name or id; without options for dates and more"),
+        help=_("create the lease from this offer, by name or id; without options for dates and reservations"),
     )
     parser.add_argument(
         "--take",
         metavar="<number>",
         type=int,
-        help=_("create this alternative of the last lease that was refused; other options are ignored"),
+        help=_("create the lease from this alternative of the last refusal; other options are ignored"),
     )
     _add_free_times(parser)
     parser.add_argument(
@@ -195,7 +195,7 @@ def add_update_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--offer",
         metavar="<offer>",
-        help=_("change the lease as this offer says, by name or id; without options for changes"),
+        help=_("make the change that this offer holds, by name or id; without options for changes"),
     )
     add_waiting(parser, _("until the change is complete"))
     add_dry_run(parser)

@@ -53,7 +53,7 @@ class _Planning(_MaintenanceCommand, command.CreateCommand):
             help=_("end date; without it, the maintenance lasts until it is ended; forms: %s") % dates.FORMS,
         )
         parser.add_argument(
-            "--reason", metavar="<text>", default="", help=_("what owners of affected leases are told")
+            "--reason", metavar="<text>", default="", help=_("message to the owners of affected leases")
         )
         parser.add_argument(
             "--leave-pool",
@@ -177,7 +177,11 @@ class UpdateMaintenance(_MaintenanceCommand, command.UpdateCommand):
         parser = super().get_parser(prog_name)
         end = parser.add_mutually_exclusive_group()
         end.add_argument("--end-date", metavar=_DATE, help=_("new end date; forms: %s") % dates.FORMS)
-        end.add_argument("--no-end", action="store_true", help=_("let it last until it is ended"))
+        end.add_argument(
+            "--no-end",
+            action="store_true",
+            help=_("remove the end date: the maintenance lasts until it is ended"),
+        )
         parser.add_argument("--reason", metavar="<text>", help=_("new reason"))
         parser.add_argument(
             "--remove",

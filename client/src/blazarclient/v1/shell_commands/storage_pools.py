@@ -88,7 +88,7 @@ def _add_changes(parser: argparse.ArgumentParser, text: str) -> None:
         "--sole-use",
         action="store_true",
         default=None,
-        help=_("allow reservations of the whole pool; volumes of others must not be in it"),
+        help=_("allow reservations of the whole pool; it must have no volumes of other users"),
     )
     sole_use.add_argument(
         "--no-sole-use",

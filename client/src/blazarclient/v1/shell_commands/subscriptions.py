@@ -37,9 +37,11 @@ class _Settings(command.ReservationCommand):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser, with the options that can be changed later."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
-        parser.add_argument("--url", metavar="<url>", help=_("where a webhook sends requests"))
+        parser.add_argument("--url", metavar="<url>", help=_("URL to which a webhook sends requests"))
         parser.add_argument(
-            "--address", metavar="<address>", help=_("where mail goes; default: your address in Keystone")
+            "--address",
+            metavar="<address>",
+            help=_("address to which mail is sent; default: your address in Keystone"),
         )
         parser.add_argument(
             "--event",
@@ -55,8 +57,10 @@ class _Settings(command.ReservationCommand):
             metavar="<duration>",
             help=_("time before a start or an end, such as 1d or 90m (repeatable); default: the site's"),
         )
-        parser.add_argument("--time-zone", metavar="<zone>", help=_("of dates in mail: Europe/Berlin"))
-        parser.add_argument("--language", metavar="<language>", help=_("of mail: en"))
+        parser.add_argument(
+            "--time-zone", metavar="<zone>", help=_("time zone of dates in mail, such as Europe/Berlin")
+        )
+        parser.add_argument("--language", metavar="<language>", help=_("language of mail, such as en"))
         parser.add_argument(
             "--resource-type", metavar="<type>", help=_("for operators: the type that --below counts")
         )
@@ -69,7 +73,7 @@ class _Settings(command.ReservationCommand):
         parser.add_argument(
             "--waits",
             metavar="<duration>",
-            help=_("for operators: time after which lease.waits is sent of a lease that waits"),
+            help=_("for operators: time for which a lease must wait before lease.waits is sent"),
         )
         return parser
 
@@ -133,7 +137,7 @@ class UpdateSubscription(_Settings, command.UpdateCommand):
         state.add_argument("--enable", dest="enabled", action="store_true", default=None)
         state.add_argument("--disable", dest="enabled", action="store_false", default=None)
         parser.add_argument(
-            "--resend", action="store_true", help=_("try again to deliver the notices that were given up")
+            "--resend", action="store_true", help=_("retry the notices whose delivery was given up")
         )
         parser.add_argument(
             "--rotate-secret",

@@ -83,7 +83,7 @@ class BlazarFilter(filters.BaseHostFilter):  # type: ignore[misc]
         return self._judge(spec_obj)(host_state)
 
     def _judge(self, spec_obj: Any) -> Callable[[Any], bool]:
-        """Return what tells whether a host passes the request."""
+        """Return the function that decides whether a host passes the request."""
         flavor = spec_obj.flavor
         # Extra specs that were not sent along must not be fetched: a scheduler has no database at hand.
         extra_specs = flavor.extra_specs if flavor.obj_attr_is_set("extra_specs") else {}
