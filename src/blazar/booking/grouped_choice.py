@@ -57,7 +57,7 @@ def most_grouped(plugin: Plugin, wish: Wish[Any], view: Availability, grouping: 
         parts = Values.of(view, need, grouping.same).parts(view)
         return max((most_grouped(plugin, wish, each, inner) for each in parts), default=0)
     values = Values.of(view, need, grouping.keys[0])
-    units = _free_units(view, need, wish, view.mask_of(()))
+    units = free_units(view, need, wish, view.mask_of(()))
     available = values.count(units, is_together=need.is_together)
     if grouping.spread is not None:
         return most_spread(available, need)
@@ -73,7 +73,7 @@ class _Choice:
         self._view = view
         self._need = need_of(plugin, wish.spec)
         self._held = view.mask_of(wish.held)
-        self._units = _free_units(view, self._need, wish, self._held)
+        self._units = free_units(view, self._need, wish, self._held)
 
     def of_one_value(self, grouping: Grouping) -> Holdings:
         """Return resources that all have one value; an active reservation keeps the values that it has.
@@ -193,7 +193,7 @@ class _Choice:
         return NotEnoughResources(what, available=available)
 
 
-def _free_units(view: Availability, need: Need, wish: Wish[Any], held: Mask) -> Numbers:
+def free_units(view: Availability, need: Need, wish: Wish[Any], held: Mask) -> Numbers:
     """Return how many units each resource has for a wish."""
     suitable = view.matching(need.requirement) & (view.reservable() | held) & ~view.mask_of(wish.excluded)
     times = {

@@ -9,6 +9,7 @@ from typing import Any
 
 from blazar.booking.context import Context, Plugin
 from blazar.booking.grouped_choice import choose
+from blazar.booking.joint_choice import Part, choose_together
 from blazar.booking.specs import booked_window, intact_spec, requirement_of
 from blazar.booking.visibility import visible_to
 from blazar.domain.availability import Availability, Shuffle
@@ -201,6 +202,54 @@ def _find_in_memory(
     is_confirmed: bool,
     is_current: bool = False,
 ) -> Found:
+    if len(searches) > 1:
+        try:
+            return _find_in_turn(context, searches, shuffle, is_confirmed=False, is_current=is_current)
+        except Conflict:
+            if (found := _find_together(context, searches, shuffle)) is not None:
+                return found
+    return _find_in_turn(context, searches, shuffle, is_confirmed=is_confirmed, is_current=is_current)
+
+
+def _find_together(context: Context, searches: Sequence[Search], shuffle: Shuffle | None) -> Found | None:
+    """Return resources for searches that may have taken them from each other; None if too few exist."""
+    if any(each.wish.held for each in searches):
+        return None
+    chosen: dict[int, Holdings] = {}
+    generations: dict[ResourceId, int] = {}
+    for collection in dict.fromkeys(each.plugin.collection for each in searches):
+        numbers = [number for number, each in enumerate(searches) if each.plugin.collection == collection]
+        with context.indexes[collection].searching_on() as view:
+            parts = [_part(context, searches[each], view, shuffle) for each in numbers]
+            found = choose_together(parts)
+            if found is None:
+                return None
+            chosen.update(zip(numbers, found, strict=True))
+            generations |= {key: view.generation_of(key) for holdings in found for key in holdings}
+    return Found(chosen=tuple(chosen[number] for number in range(len(searches))), generations=generations)
+
+
+def _part(context: Context, search: Search, view: Availability, shuffle: Shuffle | None) -> Part:
+    plugin, wish = search.plugin, search.wish
+    wish = replace(wish, window=booked_window(plugin, wish.spec, wish.window), shuffle=shuffle)
+    asked = replace(search, wish=wish)
+    return Part(
+        plugin=plugin,
+        wish=wish,
+        grouping=search.grouping,
+        view=asked.permitted(asked.visible(context, view)),
+    )
+
+
+def _find_in_turn(
+    context: Context,
+    searches: Sequence[Search],
+    shuffle: Shuffle | None,
+    *,
+    is_confirmed: bool,
+    is_current: bool,
+) -> Found:
+    """Return resources for each search, which leaves the others to those after it."""
     chosen: list[Holdings] = []
     given: dict[ResourceId, tuple[Share | None, ...]] = {}
     generations: dict[ResourceId, int] = {}

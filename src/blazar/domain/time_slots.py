@@ -143,8 +143,8 @@ class Searcher(Generic[FoundT]):
     def latest(self, candidates: Candidates, limit: int) -> TimeSlots[FoundT]:
         """Return the time slots with the latest starts, at most one of each run of possible starts.
 
-        Between two candidates of a run, the free resources only become fewer. So the last start before the
-        next candidate may be refused where the candidate itself is possible; both are tried.
+        Between two candidates of a run, the free resources only become fewer. So if the last start before the
+        next candidate is refused, the last one that is possible is found by bisection.
         """
         slots: list[TimeSlot[FoundT]] = []
         ends = candidates.last_starts()
@@ -155,15 +155,29 @@ class Searcher(Generic[FoundT]):
                 continue
             if not self._attempts:
                 return TimeSlots(slots=tuple(slots), is_complete=False)
-            slot = self._slot_at(candidates, last) or (
-                self._slot_at(candidates, number) if last > number else None
-            )
+            slot = self._last_slot(candidates, number, last)
             if slot is not None:
                 slots.append(slot)
                 last_run = run
             if len(slots) == limit:
                 break
         return TimeSlots(slots=tuple(slots), is_complete=True)
+
+    def _last_slot(self, candidates: Candidates, number: int, last: int) -> TimeSlot[FoundT] | None:
+        """Return the slot with the latest start from a candidate up to the last start before the next one."""
+        slot = self._slot_at(candidates, last)
+        if slot is not None or last == number:
+            return slot
+        slot = self._slot_at(candidates, number)
+        low, high = number, last
+        while slot is not None and high - low > 1:
+            middle = (low + high) // 2
+            later = self._slot_at(candidates, middle)
+            if later is None:
+                high = middle
+            else:
+                low, slot = middle, later
+        return slot
 
     def most(self, candidates: Candidates, limit: int) -> TimeSlots[FoundT]:
         """Return the time slots with the most units."""

@@ -1,0 +1,103 @@
+"""Choices for several reservations of one request, against brute force over all distributions of hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from random import Random
+
+import numpy as np
+from booking.test_grouped_choice import HOSTS, INSTANCES, MACHINES, Machine, make_index, make_wish, slots
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blazar.booking.joint_choice import Part, choose_together
+from blazar.domain.joint_units import assign
+from blazar.plugins.hosts.spec import HostSpec
+
+RACKS = st.sampled_from([None, "r1", "r2"])
+RANGES = st.tuples(st.integers(1, 3), st.integers(0, 2), RACKS)
+SLOTS = st.tuples(st.integers(1, 5), st.sampled_from([None, False, True]))
+KNOWN = [Machine(rack, None, 1, 0, is_booked=True, is_reservable=False) for rack in ("r1", "r2")]
+
+
+def spec_of(least: int, more: int, rack: str | None) -> HostSpec:
+    terms = "" if rack is None else f'["==", "$rack", "{rack}"]'
+    return HostSpec(minimum=least, maximum=least + more, hypervisor_properties="", resource_properties=terms)
+
+
+def is_possible(
+    machines: Sequence[Machine], hosts: Sequence[tuple[int, int, str | None]], asked: tuple[int, bool | None]
+) -> bool:
+    """Return whether hosts can be distributed among the reservations of hosts and that of slots."""
+    amount, affinity = asked
+    for owners in product(range(len(hosts) + 1), repeat=len(machines)):
+        of_slots = [each.slots for each, owner in zip(machines, owners, strict=True) if owner == len(hosts)]
+        if affinity is False:
+            of_slots = [min(each, 1) for each in of_slots]
+        if (max(of_slots, default=0) if affinity else sum(of_slots)) < amount:
+            continue
+        if all(
+            sum(
+                owner == number and each.slots > 0 and not each.used and rack in (None, each.rack)
+                for each, owner in zip(machines, owners, strict=True)
+            )
+            >= least
+            for number, (least, _, rack) in enumerate(hosts)
+        ):
+            return True
+    return False
+
+
+@given(
+    MACHINES.filter(lambda each: len(each) < 6), st.lists(RANGES, min_size=1, max_size=3), SLOTS, st.randoms()
+)
+def test_what_fits_is_found(
+    machines: list[Machine],
+    hosts: list[tuple[int, int, str | None]],
+    asked: tuple[int, bool | None],
+    chance: Random,
+) -> None:
+    index = make_index([*machines, *KNOWN])
+    parts = [Part(plugin=HOSTS, wish=make_wish(spec_of(*each)), grouping=None, view=index) for each in hosts]
+    parts.append(Part(plugin=INSTANCES, wish=make_wish(slots(*asked)), grouping=None, view=index))
+    order = list(range(len(parts)))
+    chance.shuffle(order)
+
+    found = choose_together([parts[each] for each in order])
+
+    assert (found is not None) == is_possible(machines, hosts, asked)
+    if found is None:
+        return
+    chosen = {number: found[order.index(number)] for number in order}
+    for number, (least, more, rack) in enumerate(hosts):
+        assert least <= len(chosen[number]) <= least + more
+        assert all(rack in (None, machines[int(key)].rack) for key in chosen[number])
+    assert sum(share.slots for share in chosen[len(hosts)].values() if share is not None) == asked[0]
+    keys = [key for holdings in chosen.values() for key in holdings]
+    assert len(keys) == len(set(keys)), "no host is in two reservations"
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 7), st.integers(0, 5)), min_size=1, max_size=6),
+    st.lists(st.integers(0, 3), min_size=1, max_size=3),
+)
+def test_the_cheapest_resources_are_assigned(resources: list[tuple[int, int]], least: list[int]) -> None:
+    """The bits of the first number say which needs can use a resource; the second one is its cost."""
+    usable = [np.array([bool(bits >> number & 1) for bits, _ in resources]) for number in range(len(least))]
+    costs = np.array([cost for _, cost in resources])
+    sums = [
+        sum(cost for (_, cost), owner in zip(resources, owners, strict=True) if owner < len(least))
+        for owners in product(range(len(least) + 1), repeat=len(resources))
+        if all(owners.count(number) == each for number, each in enumerate(least))
+        and all(owner == len(least) or usable[owner][each] for each, owner in enumerate(owners))
+    ]
+
+    found = assign(usable, least, costs)
+
+    if found is None:
+        assert sums == []
+        return
+    assert [int(each.sum()) for each in found] == least
+    assert all(not (mask & ~can).any() for mask, can in zip(found, usable, strict=True))
+    assert sum(int(costs[each].sum()) for each in found) == min(sums)
