@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 from reno.config import Config
+from test_house_style import tracked_files
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTES = sorted((ROOT / "releasenotes" / "notes").iterdir())
@@ -64,3 +65,14 @@ def test_comparisons_in_commands_are_quoted() -> None:
     assert len(commands) > 100
     unquoted = [(name, re.sub(r"'[^']*'|\"[^\"]*\"", "", line)) for name, line in commands]
     assert [each for each in unquoted if re.search(r"\w[<>]=?\w", each[1])] == []
+
+
+def test_the_tree_of_the_sources_has_each_folder_once() -> None:
+    (tree,) = re.findall(r"^```\nsrc/blazar/\n(.*?)^```", (ROOT / "CONTRIBUTING.md").read_text(), re.M | re.S)
+    names = re.findall(r"^(?:  )?((?:[\w-]+/(?:, )?)+)", tree, re.M)
+    listed = [each for line in names for each in line.replace("/", "").split(", ")]
+
+    packages = {each.parent.name for each in (ROOT / "src/blazar").glob("*/__init__.py")}
+    folders = {path.partition("/")[0] for path in tracked_files() if "/" in path} - {"src", ".ci"}
+
+    assert sorted(listed) == sorted(packages | folders)
