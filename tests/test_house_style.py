@@ -64,7 +64,8 @@ WITH_EXAMPLES: Mapping[str, str] = {
 OF_TYPES = tuple(f"src/blazar/db/{each}" for each in ("migrations/", "old_service/", "own/", "tables.py"))
 """The schema of all types, and the SQL of each."""
 CONCRETE_TYPE = re.compile(
-    r"(?i:(physical|virtual|flavor)[:.](host|instance|floatingip)|compute_?host|floating[ _]?ip)"
+    r"(?i:(physical|virtual|flavor)[:.](host|instance|floatingip|volume|storage)|compute_?host)"
+    r"|(?i:floating[ _]?ip|storage[_ ]node|network[_ ]segment|\bcinder\b)"
     r"|\bHosts?\b|\.hosts\b|\bimport hosts\b"
 )
 

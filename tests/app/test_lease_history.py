@@ -9,7 +9,16 @@ from clocks import EPOCH
 from blazar.booking.history import history_view
 from blazar.booking.reasons import UNKNOWN, reason_for_lessee
 from blazar.domain.lease import LeaseId
+from blazar.plugins.hosts.plugin import Hosts
+from blazar.plugins.hosts.settings import HostSettings
+from blazar.plugins.networks.plugin import Networks
+from blazar.plugins.volumes.plugin import Volumes
+from blazar.plugins.volumes.settings import VolumeSettings
 from blazar.ports.journal import JournalEntry
+
+PLUGINS = {
+    each.resource_type: each for each in (Hosts(HostSettings()), Networks(), Volumes(VolumeSettings()))
+}
 
 
 def history(env: HttpEnv, lease: Json, who: Who = LESSEE) -> list[Json]:
@@ -87,6 +96,15 @@ def test_others_read_nothing_of_it(env: HttpEnv) -> None:
             "segment secret is in use in Neutron: network secret",
             "a resource is in use outside of all reservations",
         ),
+        ("volumes of others have 5 GiB of pool secret", "a resource is in use outside of all reservations"),
+        (
+            "volumes of other users occupy 5 GiB of pool secret",
+            "a resource is in use outside of all reservations",
+        ),
+        (
+            "volumes are frozen until 2031-01-01 10:00 UTC: secret",
+            "volumes are kept without access until 2031-01-01 10:00 UTC",
+        ),
         (
             "Quota exceeded for resources: secret",
             "a quota of the project in another service is used up",
@@ -98,7 +116,7 @@ def test_others_read_nothing_of_it(env: HttpEnv) -> None:
     ],
 )
 def test_a_problem_is_told_without_its_details(problem: str, reason: str) -> None:
-    assert reason_for_lessee(problem) == reason
+    assert reason_for_lessee(problem, PLUGINS) == reason
     entries = [
         JournalEntry(at=EPOCH, lease_id=LeaseId("l"), event=event, reason=f"{prefix}{problem}")
         for event, prefix in (
@@ -109,7 +127,7 @@ def test_a_problem_is_told_without_its_details(problem: str, reason: str) -> Non
             ("import.finding", "secret"),
         )
     ]
-    assert [each["text"] for each in history_view(entries)] == [
+    assert [each["text"] for each in history_view(entries, PLUGINS)] == [
         f"The reservation waits: {reason}.",
         f"The reservation failed: {reason}.",
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -20,6 +21,7 @@ from blazar.plugins.capabilities import (
     CreatesAsLessee,
     DescribesUse,
     DiscoversResources,
+    ExplainsProblems,
     HasCatalogueEntry,
     HasIndependentSteps,
     HoldsAfterEnd,
@@ -108,6 +110,15 @@ class CapabilityContract(HarnessedEnv):
 
         assert described
         assert json.loads(json.dumps(described)) == described
+
+    def test_the_texts_about_problems_can_be_read_by_lessees(self, env: PluginEnv) -> None:
+        plugin = require(env, ExplainsProblems)
+
+        assert plugin.problem_texts
+        for pattern, text in plugin.problem_texts.items():
+            # A text is part of a sentence, and repeats only groups that its expression has.
+            assert text == text.strip(" .")
+            re.compile(f"{pattern}|()").search("").expand(text)  # type: ignore[union-attr]
 
     def test_data_that_are_known_are_not_looked_up_again(self, steps: StepEnv) -> None:
         plugin = require(steps.env, ReadsAsLessee)

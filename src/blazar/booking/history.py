@@ -7,9 +7,10 @@ are for operators only.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from blazar.booking.context import Plugin
 from blazar.booking.no_shows import ENDED, WARNED
 from blazar.booking.reasons import reason_for_lessee
 from blazar.booking.views import API, JsonObject
@@ -50,18 +51,18 @@ _EVENTS: Final = {
 _MOVED: Final = re.compile(r"(start|end): (\d{4}-\d\d-\d\d \d\d:\d\d) -> (\d{4}-\d\d-\d\d \d\d:\d\d)")
 
 
-def history_view(entries: Iterable[JournalEntry]) -> Sequence[JsonObject]:
+def history_view(entries: Iterable[JournalEntry], plugins: Mapping[str, Plugin]) -> Sequence[JsonObject]:
     """Return the history, oldest first; a sentence that repeats the one before it is omitted."""
     found: list[JsonObject] = []
     for entry in entries:
-        text = _text(entry)
+        text = _text(entry, plugins)
         previous = (found[-1]["reservation_id"], found[-1]["text"]) if found else None
         if text is not None and (entry.reservation_id, text) != previous:
             found.append({"time": API.date(entry.at), "reservation_id": entry.reservation_id, "text": text})
     return found
 
 
-def _text(entry: JournalEntry) -> str | None:
+def _text(entry: JournalEntry, plugins: Mapping[str, Plugin]) -> str | None:
     """Return the text of an entry; None if it is not for lessees."""
     match entry.event:
         case "update":
@@ -70,9 +71,9 @@ def _text(entry: JournalEntry) -> str | None:
         case "lease.status":
             return _LEASE.get(entry.reason.rpartition("-> ")[2])
         case "reservation.status":
-            return _status_text(entry.reason)
+            return _status_text(entry.reason, plugins)
         case "reservation.waits":
-            return f"The reservation waits: {reason_for_lessee(entry.reason)}."
+            return f"The reservation waits: {reason_for_lessee(entry.reason, plugins)}."
         case "reservation.moved":
             return "Resources of the reservation were replaced, because of maintenance."
         case "reservation.flags":
@@ -83,9 +84,9 @@ def _text(entry: JournalEntry) -> str | None:
     return _LEASE_EVENTS.get(entry.event)
 
 
-def _status_text(reason: str) -> str | None:
+def _status_text(reason: str, plugins: Mapping[str, Plugin]) -> str | None:
     change, _, problem = reason.partition(": ")
     text = _RESERVATION.get(change.rpartition("-> ")[2])
     if text is None or not problem or "-> error" not in change:
         return text
-    return f"{text.rstrip('.')}: {reason_for_lessee(problem)}."
+    return f"{text.rstrip('.')}: {reason_for_lessee(problem, plugins)}."

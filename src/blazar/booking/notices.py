@@ -70,22 +70,25 @@ def moved_end(before: Lease, after: Lease) -> JsonObject:
     return {} if before.end == after.end else {"former_end_date": API.date(before.end)}
 
 
-def reasons_for_lessee(lease: Lease) -> JsonObject:
+def reasons_for_lessee(context: Context, lease: Lease) -> JsonObject:
     """Return the detail with the reasons why reservations of a lease fail or wait."""
     return {
         "reasons": [
-            {"reservation_id": each.id, "text": reason_for_lessee(each.problem)}
+            {"reservation_id": each.id, "text": reason_for_lessee(each.problem, context.plugins)}
             for each in lease.reservations
             if each.problem
         ]
     }
 
 
-def before_end_reasons(problems: Mapping[str, str]) -> JsonObject:
+def before_end_reasons(context: Context, problems: Mapping[str, str]) -> JsonObject:
     """Return the detail with the reasons why the before-end action failed, by reservation."""
     return {
         "reasons": [
-            {"reservation_id": key or None, "text": reason_for_lessee(f"{BEFORE_END_PROBLEM}{problem}")}
+            {
+                "reservation_id": key or None,
+                "text": reason_for_lessee(f"{BEFORE_END_PROBLEM}{problem}", context.plugins),
+            }
             for key, problem in problems.items()
         ]
     }

@@ -17,7 +17,7 @@ _MISSING = "a resource failed and has no replacement yet"
 def progress_views(context: Context, transaction: Transaction, leases: Sequence[Lease]) -> list[JsonObject]:
     """Return leases with their progress, in two statements for all of them."""
     held = transaction.allocations.count_held([each.id for each in leases])
-    waiting = [each for each in leases if any(_reason(one) for one in each.reservations)]
+    waiting = [each for each in leases if any(_is_open(one) for one in each.reservations)]
     dues = transaction.work.due_of([each.id for each in waiting])
     now = context.clock.now()
     return [_view(context, each, held, _next_try(each, dues.get(each.id), now)) for each in leases]
@@ -27,7 +27,7 @@ def _view(
     context: Context, lease: Lease, held: Mapping[ReservationId, int], retry_at: datetime | None
 ) -> JsonObject:
     view = lease_view(lease, context.plugins)
-    reasons = {each.id: _reason(each) for each in lease.reservations}
+    reasons = {each.id: _reason(context, each) for each in lease.reservations}
     shown: list[JsonObject] = view["reservations"]  # type: ignore[assignment]
     view["reservations"] = [
         {
@@ -48,10 +48,15 @@ def _view(
     }
 
 
-def _reason(reservation: Reservation) -> str | None:
+def _reason(context: Context, reservation: Reservation) -> str | None:
     if reservation.problem:
-        return reason_for_lessee(reservation.problem)
+        return reason_for_lessee(reservation.problem, context.plugins)
     return _MISSING if reservation.missing_resources else None
+
+
+def _is_open(reservation: Reservation) -> bool:
+    """Return whether a reservation fails or waits."""
+    return bool(reservation.problem or reservation.missing_resources)
 
 
 def _next_try(lease: Lease, due_at: datetime | None, now: datetime) -> datetime | None:
@@ -59,7 +64,7 @@ def _next_try(lease: Lease, due_at: datetime | None, now: datetime) -> datetime 
 
     A reservation in error is left alone until its lease ends or is changed.
     """
-    open_ones = [each for each in lease.reservations if _reason(each)]
+    open_ones = [each for each in lease.reservations if _is_open(each)]
     is_over = lease.is_deleting or lease.end <= now
     if not is_over and all(each.status is ReservationStatus.ERROR for each in open_ones):
         return None

@@ -1,56 +1,45 @@
 """Reasons why a reservation fails or waits, as its lessee reads them.
 
 The recorded problem is for operators: it can name servers, reservations and projects of others. A lessee gets
-a sentence from this table, never the text of the problem itself, so that a new problem discloses nothing.
+a sentence from these tables, never the text of the problem itself, so that a new problem discloses nothing.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Final
 
+from blazar.booking.context import Plugin
 from blazar.domain.lease import BEFORE_END_PROBLEM, DAMAGED
+from blazar.plugins.capabilities import ExplainsProblems
 
 UNKNOWN: Final = "a resource could not be provided; operators find the details in the journal"
 
-_UUID: Final = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
-_OBSTACLE: Final = rf"{_UUID} \((?:has failed|has snapshots|refused|attached)\)"
-"""A volume of the lessee's own, with a word of the service's own; nothing of what the cloud says."""
-
-_TEXTS: Final = tuple(
-    (re.compile(pattern), text)
-    for pattern, text in (
-        (rf"^{DAMAGED}", "its stored data are damaged; it can only be deleted"),
-        (
-            rf"(volumes that cannot be moved: {_OBSTACLE}(?:, {_OBSTACLE})*(?: and \d+ more)?)",
-            r"\1",
-        ),
-        (r"^volumes are frozen until ([0-9: -]+ UTC)", r"volumes are kept without access until \1"),
-        (r"^requested volumes cannot be created", "requested volumes cannot be created yet"),
-        (r"^volumes are being moved", "volumes are being moved to an ordinary volume type"),
-        (rf"^{BEFORE_END_PROBLEM}", "the action before the end of the lease has not succeeded"),
-        (
-            r"not released yet|in the aggregate of another reservation",
-            "an earlier user still holds a resource",
-        ),
-        (r"preemptible", "servers of others are being removed from a resource"),
-        (r"^network .* is being deleted", "a network is being deleted with everything that is on it"),
-        (r"servers .*being deleted|still in use", "servers are being deleted"),
-        (
-            r"is in use in Neutron|^volumes of (other users occupy|others have)",
-            "a resource is in use outside of all reservations",
-        ),
-        (r"(?i)quota exceeded", "a quota of the project in another service is used up"),
-        (r"has servers that", "a resource is occupied by servers of others"),
-        (r"^the cloud does not respond", "the cloud does not respond"),
-        (r"^internal error", "an internal error occurred"),
-        (r"concurrently|does not exist yet|yet: ", "the cloud has not completed an earlier step"),
-        (r"no longer has|has been deleted|^Cinder has no pool", "a resource no longer exists in the cloud"),
-    )
-)
+_OF_LEASES: Final[Mapping[str, str]] = {
+    rf"^{DAMAGED}": "its stored data are damaged; it can only be deleted",
+    rf"^{BEFORE_END_PROBLEM}": "the action before the end of the lease has not succeeded",
+}
+_OF_ALL_TYPES: Final[Mapping[str, str]] = {
+    "not released yet|in the aggregate of another reservation": "an earlier user still holds a resource",
+    "servers .*being deleted|still in use": "servers are being deleted",
+    "(?i)quota exceeded": "a quota of the project in another service is used up",
+    "^the cloud does not respond": "the cloud does not respond",
+    "^internal error": "an internal error occurred",
+    "concurrently|does not exist yet|yet: ": "the cloud has not completed an earlier step",
+    "no longer has|has been deleted": "a resource no longer exists in the cloud",
+}
 
 
-def reason_for_lessee(problem: str) -> str:
-    """Return the reason that a lessee may read for a recorded problem."""
-    found = ((pattern.search(problem), text) for pattern, text in _TEXTS)
+def reason_for_lessee(problem: str, plugins: Mapping[str, Plugin]) -> str:
+    """Return the reason that a lessee may read for a recorded problem of a reservation of any type."""
+    tables = chain([_OF_LEASES], _texts_of(plugins), [_OF_ALL_TYPES])
+    found = ((re.search(pattern, problem), text) for each in tables for pattern, text in each.items())
     return next((match.expand(text) for match, text in found if match), UNKNOWN)
+
+
+def _texts_of(plugins: Mapping[str, Plugin]) -> Iterator[Mapping[str, str]]:
+    for each in plugins.values():
+        if isinstance(each, ExplainsProblems):
+            yield each.problem_texts

@@ -86,10 +86,10 @@ def record_changes(
         return
     view = lease_view(after, context.plugins)
     for event_type in events:
-        details = reasons_for_lessee(after) if event_type == event_types.FAILED else None
+        details = reasons_for_lessee(context, after) if event_type == event_types.FAILED else None
         announce(context, transaction, view, event_type, details=details)
     if reasons:
-        details = before_end_reasons(reasons)
+        details = before_end_reasons(context, reasons)
         announce(context, transaction, view, event_types.BEFORE_END_FAILED, {"reasons": reasons}, details)
 
 

@@ -19,6 +19,7 @@ from blazar.plugins.pass_capabilities import (
 from blazar.plugins.request_capabilities import (
     CreatesAsLessee,
     DescribesUse,
+    ExplainsProblems,
     HasCatalogueEntry,
     HoldsAfterEnd,
     ReadsAsLessee,
@@ -41,6 +42,7 @@ CAPABILITIES: tuple[type, ...] = (
     SuggestsOtherTypes,
     HasCatalogueEntry,
     DescribesUse,
+    ExplainsProblems,
     ReadsAsLessee,
     CreatesAsLessee,
     ReleasesWhileActive,
@@ -66,6 +68,7 @@ __all__ = (
     "CreatesAsLessee",
     "DescribesUse",
     "DiscoversResources",
+    "ExplainsProblems",
     "HasCatalogueEntry",
     "HasIndependentSteps",
     "HasLeftovers",

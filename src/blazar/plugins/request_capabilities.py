@@ -103,6 +103,17 @@ class DescribesUse(ABC, Generic[SpecT]):
         """Return what a lessee names in requests to other services to use the resources. Pure."""
 
 
+class ExplainsProblems:
+    """Lessees read why a reservation fails or waits. Without it, they read only what the core can explain."""
+
+    problem_texts: ClassVar[Mapping[str, str]]
+    """Texts for lessees by regular expression. The first one that is found in a recorded problem counts.
+
+    A problem is for operators: it can name servers, reservations and projects of others. A text can repeat a
+    group of its expression, such as ``\\1``, if that cannot contain such a name.
+    """
+
+
 class ReadsAsLessee(ABC, Generic[SpecT]):
     """A spec needs data that only the lessee can read. Without it, a parsed spec is complete."""
 

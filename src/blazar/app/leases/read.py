@@ -84,7 +84,7 @@ def list_lease_history(context: Context, lease_id: str) -> Sequence[JsonObject]:
     """Return what happened to a lease, oldest first, in plain words. Raises LeaseNotFound."""
     lease = read_lease(context, lease_id)
     with context.store.read() as transaction:
-        return history_view(transaction.journal.list(lease.id))
+        return history_view(transaction.journal.list(lease.id), context.plugins)
 
 
 def read_lease(context: Context, lease_id: str, expected: Owner | None = None) -> Lease:

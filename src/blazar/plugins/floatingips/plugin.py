@@ -22,6 +22,7 @@ from blazar.domain.quotas import QuotaUnit
 from blazar.domain.wording import first_few
 from blazar.plugins.capabilities import (
     DescribesUse,
+    ExplainsProblems,
     HasCatalogueEntry,
     HasLeftovers,
     ObservesUse,
@@ -70,6 +71,7 @@ class FloatingIPs(
     StatesNeed[FloatingIPSpec],
     HasCatalogueEntry,
     DescribesUse[FloatingIPSpec],
+    ExplainsProblems,
     ReleasesWhileActive[FloatingIPSpec],
     ReleasesChosenResources[FloatingIPSpec],
     ServesDespiteFailure[FloatingIPSpec],
@@ -84,6 +86,9 @@ class FloatingIPs(
     quota_unit: ClassVar[QuotaUnit] = QuotaUnit(name="floatingip", is_whole=True)
     request_keys: ClassVar[tuple[str, ...]] = FLOATING_IP_KEYS
     public_facts: ClassVar[frozenset[str]] = frozenset({"network_id", "subnet_id"})
+    problem_texts: ClassVar[Mapping[str, str]] = {
+        "is in use in Neutron": "a resource is in use outside of all reservations"
+    }
 
     def parse(self, body: JsonObject) -> FloatingIPSpec:
         """Return the spec of a new reservation."""

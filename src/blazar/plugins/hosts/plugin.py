@@ -25,6 +25,7 @@ from blazar.plugins.capabilities import (
     ActsBeforeEnd,
     CleansUp,
     DescribesUse,
+    ExplainsProblems,
     HasCatalogueEntry,
     HasIndependentSteps,
     HasLeftovers,
@@ -71,6 +72,7 @@ class Hosts(
     SuggestsOtherTypes[HostSpec],
     HasCatalogueEntry,
     DescribesUse[HostSpec],
+    ExplainsProblems,
     ReleasesWhileActive[HostSpec],
     ReleasesChosenResources[HostSpec],
     HasIndependentSteps,
@@ -88,6 +90,10 @@ class Hosts(
     quota_unit: ClassVar[QuotaUnit] = QuotaUnit(name="host", is_whole=True)
     request_keys: ClassVar[tuple[str, ...]] = HOST_KEYS
     public_facts: ClassVar[frozenset[str]] = PUBLIC_HOST_FACTS
+    problem_texts: ClassVar[Mapping[str, str]] = {
+        "preemptible": "servers of others are being removed from a resource",
+        "has servers that": "a resource is occupied by servers of others",
+    }
     independent_ranks: ClassVar[frozenset[int]] = frozenset({Kind.MEMBER, Kind.WITHDRAWN})
     clean_up_ranks: ClassVar[frozenset[int]] = frozenset(
         {Kind.DISPLACED, Kind.CLOSED, Kind.UNANNOUNCED, Kind.SERVER}

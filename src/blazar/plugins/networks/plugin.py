@@ -23,6 +23,7 @@ from blazar.domain.requirements import Requirement
 from blazar.domain.wording import first_few
 from blazar.plugins.capabilities import (
     DescribesUse,
+    ExplainsProblems,
     HasCatalogueEntry,
     HasIndependentSteps,
     HasLeftovers,
@@ -83,6 +84,7 @@ class Networks(
     StatesNeed[NetworkSpec],
     HasCatalogueEntry,
     DescribesUse[NetworkSpec],
+    ExplainsProblems,
     ReleasesWhileActive[NetworkSpec],
     ReleasesChosenResources[NetworkSpec],
     ServesDespiteFailure[NetworkSpec],
@@ -97,6 +99,10 @@ class Networks(
     quota_unit: ClassVar[QuotaUnit] = QuotaUnit(name="network", is_whole=True)
     request_keys: ClassVar[tuple[str, ...]] = NETWORK_KEYS
     public_facts: ClassVar[frozenset[str]] = PUBLIC_NETWORK_FACTS
+    problem_texts: ClassVar[Mapping[str, str]] = {
+        "^network .* is being deleted": "a network is being deleted with everything that is on it",
+        "is in use in Neutron": "a resource is in use outside of all reservations",
+    }
     independent_ranks: ClassVar[frozenset[int]] = frozenset(Kind)
 
     def parse(self, body: JsonObject) -> NetworkSpec:

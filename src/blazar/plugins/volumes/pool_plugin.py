@@ -21,6 +21,7 @@ from blazar.plugins.capabilities import (
     ActsBeforeEnd,
     CleansUp,
     DescribesUse,
+    ExplainsProblems,
     HasCatalogueEntry,
     HasIndependentSteps,
     HasLeftovers,
@@ -47,6 +48,7 @@ from blazar.plugins.volumes.names import extra_specs, type_name
 from blazar.plugins.volumes.observed import find_types, observe_volumes
 from blazar.plugins.volumes.pool_spec import EndAction, PoolSpecT
 from blazar.plugins.volumes.pools import CAPACITY, PUBLIC_POOL_FACTS, STORAGE_POOLS
+from blazar.plugins.volumes.problem_texts import PROBLEM_TEXTS
 from blazar.plugins.volumes.registration import RegistersPools
 from blazar.plugins.volumes.retaining import check_movable, move_volumes
 from blazar.plugins.volumes.settings import VolumeSettings
@@ -61,6 +63,7 @@ class PoolPlugin(
     RegistersPools,
     HasCatalogueEntry,
     DescribesUse[PoolSpecT],
+    ExplainsProblems,
     ReleasesWhileActive[PoolSpecT],
     HoldsAfterEnd[PoolSpecT],
     ServesDespiteFailure[PoolSpecT],
@@ -73,6 +76,7 @@ class PoolPlugin(
     """A plugin without its resource type, its spec and its choice."""
 
     collection: ClassVar[str] = STORAGE_POOLS.name
+    problem_texts: ClassVar[Mapping[str, str]] = PROBLEM_TEXTS
     public_facts: ClassVar[frozenset[str]] = PUBLIC_POOL_FACTS
     independent_ranks: ClassVar[frozenset[int]] = frozenset(Kind)
     clean_up_ranks: ClassVar[frozenset[int]] = frozenset({Kind.VOLUMES})
