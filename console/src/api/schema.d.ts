@@ -1307,11 +1307,11 @@ export interface components {
             time_zone?: string | null;
             /** @description Of mail; null for that of the site. */
             language?: string | null;
-            /** @description With `below`: the type of which `resources.low` tells. */
+            /** @description With `below`: the type whose free resources are counted for `resources.low`. */
             resource_type?: string | null;
             /** @description Number of free resources below which they are low. */
             below?: number | null;
-            /** @description Minutes after which `lease.waits` tells of a lease that waits. */
+            /** @description Minutes for which a lease must wait before `lease.waits` is sent. */
             waits_minutes?: number | null;
         };
         SubscriptionUpdate: {
@@ -1339,11 +1339,11 @@ export interface components {
             time_zone?: string | null;
             /** @description Of mail; null for that of the site. */
             language?: string | null;
-            /** @description With `below`: the type of which `resources.low` tells. */
+            /** @description With `below`: the type whose free resources are counted for `resources.low`. */
             resource_type?: string | null;
             /** @description Number of free resources below which they are low. */
             below?: number | null;
-            /** @description Minutes after which `lease.waits` tells of a lease that waits. */
+            /** @description Minutes for which a lease must wait before `lease.waits` is sent. */
             waits_minutes?: number | null;
             enabled?: boolean;
             /** @description Replace the secret of a webhook. For 24 hours, both sign requests. */
@@ -1499,7 +1499,7 @@ export interface components {
             /** @description Why it is in error, or waits. */
             status_reason?: string | null;
             /**
-             * @description When the service tries again by itself.
+             * @description When the service retries automatically.
              * @example 2031-04-05T06:07:00.000000
              */
             retry_at?: string | null;
@@ -1557,7 +1557,7 @@ export interface components {
                 /** @example 2031-04-05 20:00 */
                 end_date: string;
                 /**
-                 * @description Later starts, up to this one, are possible, too. For instances, up to a change that the search cannot foresee.
+                 * @description Later starts, up to this one, are also possible. For instances, up to a change that the search cannot foresee.
                  * @example 2031-04-05 20:00
                  */
                 latest_start_date: string;
@@ -1653,7 +1653,7 @@ export interface components {
                 /** @example 2031-04-05 20:00 */
                 end_date: string;
                 /**
-                 * @description Later starts, up to this one, are possible, too. For instances, up to a change that the search cannot foresee.
+                 * @description Later starts, up to this one, are also possible. For instances, up to a change that the search cannot foresee.
                  * @example 2031-04-05 20:00
                  */
                 latest_start_date: string;
@@ -1940,7 +1940,7 @@ export interface components {
                 /** @description The ids of the resources. */
                 resources: string[];
             }[];
-            /** @description What the whole lease would cost, from each of the site's filters that tells it. */
+            /** @description What the whole lease would cost, from each filter of the site that returns it. */
             costs: {
                 /** @description The name of the filter. */
                 filter: string;
@@ -2048,7 +2048,7 @@ export interface components {
                 };
             }[];
         };
-        /** @description A wish to be told of events. */
+        /** @description A subscription to events. */
         Subscription: {
             id: string;
             /** @enum {unknown} */
