@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from threading import Event
 
 import falcon.testing
 import pytest
@@ -65,7 +66,7 @@ class TestExampleLeases:
     @pytest.fixture
     def embedded(self, make: Make) -> Embedded:
         made = make("")
-        apply_machines(made.context, made.cloud, EXAMPLES)
+        apply_machines(made.context, made.cloud, EXAMPLES, Event())
         return made
 
     def test_leases_of_several_projects_are_created_once(self, embedded: Embedded) -> None:
@@ -79,7 +80,21 @@ class TestExampleLeases:
 
     def test_other_hosts_are_named_as_the_reason(self, make: Make) -> None:
         made = make("")
-        apply_machines(made.context, made.cloud, EXAMPLES[:1])
+        apply_machines(made.context, made.cloud, EXAMPLES[:1], Event())
 
         with pytest.raises(ValueError, match="--example-leases: image training"):
             create_example_leases(made.context)
+
+
+def test_an_end_while_machines_are_registered_leaves_the_rest_to_the_next_start(make: Make) -> None:
+    made = make("")
+    ended = Event()
+    ended.set()
+    client = falcon.testing.TestClient(made.application, headers={"Host": "127.0.0.1"})
+
+    apply_machines(made.context, made.cloud, EXAMPLES, ended)
+    before = client.simulate_get("/v1/os-hosts").json["hosts"]
+    apply_machines(made.context, made.cloud, EXAMPLES, Event())
+
+    assert before == []
+    assert len(client.simulate_get("/v1/os-hosts").json["hosts"]) == len(EXAMPLES)

@@ -224,6 +224,19 @@ def test_a_refused_call_leaves_the_file_as_it_was(clock: ManualClock, state_file
     assert [each.hypervisor_hostname for each in cloud.hypervisors.list_hypervisors()] == ["node-1"]
 
 
+def test_changes_that_belong_together_are_saved_once(clock: ManualClock, state_file: Path) -> None:
+    cloud = open_cloud(clock, state_file)
+
+    with cloud.saved_once():
+        cloud.add_hypervisor("node-1")
+        cloud.add_hypervisor("node-2")
+        assert not state_file.exists()
+
+    assert len(open_cloud(clock, state_file).hypervisors.list_hypervisors()) == 2
+    cloud.add_hypervisor("node-3")
+    assert len(open_cloud(clock, state_file).hypervisors.list_hypervisors()) == 3
+
+
 def test_a_cloud_that_cannot_be_saved_is_unavailable(clock: ManualClock, tmp_path: Path) -> None:
     cloud = open_cloud(clock, tmp_path / "missing" / "cloud.json")
 

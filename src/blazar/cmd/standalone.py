@@ -78,7 +78,7 @@ def _serve() -> int:
         conf.set_default("hosts", 0, group="simulated_cloud")
     embedded = build(conf)
     if machines:
-        apply_machines(embedded.context, embedded.cloud, machines)
+        apply_machines(embedded.context, embedded.cloud, machines, stop)
     if conf.examples:
         register_addresses(embedded.context, embedded.cloud)
         if conf.example_leases:

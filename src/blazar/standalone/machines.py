@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -101,8 +102,12 @@ def _machine(place: str, entry: object) -> Machine:
     return Machine(name=entry["name"].strip(), properties=texts, **sizes)
 
 
-def apply_machines(context: Context, cloud: SimulatedCloud, machines: Sequence[Machine]) -> None:
+def apply_machines(
+    context: Context, cloud: SimulatedCloud, machines: Sequence[Machine], stop: threading.Event
+) -> None:
     """Register, change and remove hosts to match the machines of the file. Idempotent.
+
+    Returns early, with some hosts as they were, once *stop* is set.
 
     Raises:
         ValueError: A host that is no longer in the file is reserved, or a change was refused.
@@ -113,7 +118,10 @@ def apply_machines(context: Context, cloud: SimulatedCloud, machines: Sequence[M
     wanted = {each.name: each for each in machines}
     for name in sorted((registered.keys() | hypervisors) - wanted.keys()):
         _remove(context, cloud, name, registered.get(name))
+    _add_hypervisors(cloud, [machine for name, machine in wanted.items() if name not in hypervisors])
     for name, machine in wanted.items():
+        if stop.is_set():
+            return
         try:
             _apply(context, cloud, machine, registered.get(name), is_new=name not in hypervisors)
         except BlazarError as error:
@@ -143,12 +151,19 @@ def _remove(context: Context, cloud: SimulatedCloud, name: str, host: Host | Non
         ) from error
 
 
+def _add_hypervisors(cloud: SimulatedCloud, machines: Sequence[Machine]) -> None:
+    try:
+        with cloud.saved_once():
+            for each in machines:
+                cloud.add_hypervisor(each.name, each.shape)
+    except BlazarError as error:
+        raise ValueError(f"--machines: {error}") from error
+
+
 def _apply(
     context: Context, cloud: SimulatedCloud, machine: Machine, host: Host | None, *, is_new: bool
 ) -> None:
-    if is_new:
-        cloud.add_hypervisor(machine.name, machine.shape)
-    elif host is None or not machine.has_sizes_of(host):
+    if not is_new and (host is None or not machine.has_sizes_of(host)):
         cloud.resize_hypervisor(machine.name, replace(machine.shape))
     if host is None:
         create_host(context, {"name": machine.name, **machine.properties})

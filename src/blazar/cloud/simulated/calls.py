@@ -45,6 +45,7 @@ class Calls:
         self._state = CloudState() if state_file is None else codec.load(state_file)
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
+        self._is_saved_later = False
 
     @property
     def counts(self) -> Counter[str]:
@@ -98,8 +99,25 @@ class Calls:
             if writes:
                 self._save()
 
+    @contextmanager
+    def saved_once(self) -> Iterator[None]:
+        """Write the state to the file once, at the end, instead of after each change.
+
+        If the process ends before, the file has none of the changes.
+
+        Raises:
+            CloudUnavailable: The file cannot be written.
+        """
+        self._is_saved_later = True
+        try:
+            yield
+        finally:
+            self._is_saved_later = False
+            with self._lock:
+                self._save()
+
     def _save(self) -> None:
-        if self._state_file is None:
+        if self._state_file is None or self._is_saved_later:
             return
         try:
             codec.save(self._state, self._state_file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -116,6 +117,10 @@ class SimulatedCloud(HostOperations, NetworkOperations, SegmentOperations, Stora
         """Return whether the cloud has no hypervisors, aggregates and networks."""
         with self._calls.exclusive(writes=False) as state:
             return not (state.hypervisors or state.aggregates or state.networks)
+
+    def saved_once(self) -> AbstractContextManager[None]:
+        """Return a context in which changes are written to the state file at its end: all of them or none."""
+        return self._calls.saved_once()
 
     def to_json(self) -> str:
         """Return the whole state, by table, in the format of the state file."""
