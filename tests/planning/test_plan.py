@@ -171,6 +171,17 @@ class TestRecommendation:
         assert (found["move_in"], found["lacking"]) == ([], 2)
         assert [each["name"] for each in found["to_empty"]] == ["g1", "g2"]
 
+    def test_a_new_cloud_keeps_its_hosts_until_a_demand_is_known(self, racks: HttpEnv) -> None:
+        found, text = run_json(racks, "plan"), run(racks, "plan --only recommendation")
+        expected = run_json(racks, "plan --demand 5")
+
+        assert (found["host_commands"], found["recommendation"]["target"]) == ([], 6)
+        assert "No host was reserved, none is booked, and no demand was given" in text
+        assert "host delete" not in text
+        assert (expected["recommendation"]["target"], expected["recommendation"]["headroom"]) == (7, 2)
+        assert [each["name"] for each in expected["recommendation"]["move_in"]] == ["g1"]
+        assert "| expected " in run(racks, "plan --only recommendation --demand 5")
+
     def test_hosts_that_nobody_needs_leave(self, racks: HttpEnv) -> None:
         racks.create("now", DAY)  # h1a
         racks.work()
@@ -190,4 +201,4 @@ def test_a_cloud_without_hosts_has_a_plan(env: HttpEnv) -> None:
     text = run(env, "plan --goal burst")
 
     assert "No host is reservable." in text
-    assert "Keep 0 usable hosts reservable; there are 0." in text
+    assert "no host is to be moved; 0 usable hosts are reservable" in text

@@ -203,6 +203,7 @@ class TestBadInput:
             ("--horizon-days 99999", "--horizon-days"),
             ("--history-days 0", "--history-days"),
             ("--growth -5", "--growth"),
+            ("--demand -1", "--demand"),
             ("--general-limit -1", "--general-limit"),
             ("--nova-conf /nowhere/nova.conf", "--nova-conf"),
             ("--only loss -f json", "--only"),

@@ -140,11 +140,27 @@ def test_the_headroom_is_the_largest_rack() -> None:
     assert [each.name for each in found.move_in] == ["h04", "h05"]
 
 
-def test_nothing_is_kept_without_demand() -> None:
-    hosts = tuple(host(number, "a", Pool.RESERVABLE) for number in range(2))
+def test_no_host_is_moved_while_no_demand_is_known() -> None:
+    hosts = (
+        *(host(number, "a", Pool.RESERVABLE) for number in range(2)),
+        *(host(number, "b", Pool.GENERAL) for number in range(2, 4)),
+    )
     every = {each.resource_id for each in hosts if each.resource_id}
 
     found = recommend(hosts, demand(0), every, general_limit_percent=80)
 
-    assert found.move_out == hosts
-    assert found.target == 0
+    assert (found.move_in, found.move_out) == ((), ())
+    assert (found.target, found.present, found.lacking) == (2, 2, 0)
+
+
+def test_the_demand_that_an_operator_expects_counts_if_it_is_higher() -> None:
+    hosts = (
+        *(host(number, "a", Pool.RESERVABLE) for number in range(2)),
+        *(host(number, "b", Pool.GENERAL) for number in range(2, 8)),
+    )
+    expected = Demand(past=Load(peak=2), booked=Load(), growth_percent=50, expected=4)
+
+    found = recommend(hosts, expected, (), general_limit_percent=80)
+
+    assert (found.demand.needed, found.headroom, found.target) == (4, 1, 5)
+    assert [each.name for each in found.move_in] == ["h02", "h03", "h04"]

@@ -35,6 +35,8 @@ class PlanRequest:
     grouping: Grouping = field(default_factory=Grouping)
     goal: Goal | None = None
     growth_percent: float = 0
+    expected_hosts: int = 0
+    """How many hosts the operator expects to be reserved at the same time."""
     general_limit_percent: float = 80
     nova_conf: NovaConf | None = None
 
@@ -84,6 +86,7 @@ def _plan(copy: Context, request: PlanRequest, found: CloudHosts) -> Plan:
         past=load_of(history.uses, Interval(history.since, now)),
         booked=load_of(_uses(booked), window),
         growth_percent=request.growth_percent,
+        expected=request.expected_hosts,
     )
     unbooked = {
         each.resource_id for each in found.hosts if each.resource_id is not None

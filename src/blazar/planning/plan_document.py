@@ -141,11 +141,7 @@ def affected_table(affected: Sequence[AffectedReservation]) -> Table:
 def _recommendation_section(plan: Plan) -> Section:
     found, demand = plan.recommendation, plan.recommendation.demand
     parts: list[Part] = [
-        Paragraph(
-            f"Keep {found.target} usable hosts reservable; there are {found.present}. That is the demand of"
-            f" {demand.needed} hosts and a headroom of {found.headroom}, as many as the largest failure"
-            " domain of the freepool has, or one if there is only one domain."
-        ),
+        Paragraph(_size(found)),
         Table(
             ("demand, in hosts", "peak", "95 % of the time at most", "mean"),
             [
@@ -160,6 +156,7 @@ def _recommendation_section(plan: Plan) -> Section:
                         for each in (demand.booked.peak, demand.booked.usual, demand.booked.mean)
                     ),
                 ),
+                *([("expected", demand.expected, "-", "-")] if demand.expected else ()),
             ],
         ),
         Paragraph(
@@ -170,6 +167,21 @@ def _recommendation_section(plan: Plan) -> Section:
         Items(_moves(found)),
     ]
     return Section("Recommendation", [*parts, *_commands("Hosts", plan.host_commands)])
+
+
+def _size(found: Recommendation) -> str:
+    needed = found.demand.needed
+    if not found.demand.is_known:
+        return (
+            f"No host was reserved, none is booked, and no demand was given, so that no host is to be moved;"
+            f" {found.present} usable hosts are reservable. Name the hosts that you expect to be reserved at"
+            " the same time with --demand."
+        )
+    return (
+        f"Keep {found.target} usable hosts reservable; there are {found.present}. That is the demand of"
+        f" {needed} hosts and a headroom of {found.headroom}, as many as the largest failure"
+        " domain of the freepool has, or one if there is only one domain."
+    )
 
 
 def _moves(found: Recommendation) -> Sequence[str]:

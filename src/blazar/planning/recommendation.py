@@ -1,7 +1,8 @@
 """Which hosts to move into the freepool or out of it, and how much headroom to keep.
 
-The freepool is to hold the most hosts that were or are reserved at the same time, and as many more as its
-largest failure domain has, so that what is reserved there can be placed elsewhere.
+The freepool is to hold the most hosts that were or are reserved at the same time, or that the operator expects
+to be, and as many more as its largest failure domain has, so that what is reserved there can be placed
+elsewhere. If no demand is known, which is so of a new cloud, there is no reason to move any host.
 """
 
 from __future__ import annotations
@@ -26,12 +27,19 @@ class Demand:
     booked: Load
     """What leases have from now on."""
     growth_percent: float = 0
+    expected: int = 0
+    """The most hosts that the operator expects to be reserved at the same time."""
 
     @property
     def needed(self) -> int:
         """Return how many hosts are to be reservable at the same time, without headroom."""
         highest = max(self.past.peak, self.booked.peak)
-        return math.ceil(round(highest * (1 + self.growth_percent / 100), 6))
+        return max(self.expected, math.ceil(round(highest * (1 + self.growth_percent / 100), 6)))
+
+    @property
+    def is_known(self) -> bool:
+        """Return whether anything was reserved, is booked or is expected."""
+        return self.needed > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +50,7 @@ class Recommendation:
     headroom: int
     """How many usable hosts to keep free in addition to the demand."""
     target: int
-    """How many usable hosts the freepool is to have."""
+    """How many usable hosts the freepool is to have; as many as now if no demand is known."""
     present: int
     """How many it has."""
     move_in: tuple[PlannedHost, ...]
@@ -75,13 +83,13 @@ def recommend(
     usable = [each for each in hosts if each.is_reservable and each.is_usable]
     general = [each for each in hosts if not each.is_reservable]
     size = _Size(demand.needed, is_spread=len({each.domain for each in usable}) > 1)
-    out = _leaving(usable, size, unbooked)
+    out = _leaving(usable, size, unbooked) if demand.is_known else []
     kept = [each for each in usable if each not in out]
     into = _joining(kept, general, size, general_limit_percent)
     after = [*kept, *into]
     left = [*(each for each in general if each not in into), *out]
     headroom = size.headroom(after)
-    target = demand.needed + headroom
+    target = demand.needed + headroom if demand.is_known else len(usable)
     lacking = max(0, target - len(after))
     busy = sorted((each for each in left if each.servers and each.is_usable), key=_emptiest)
     return Recommendation(

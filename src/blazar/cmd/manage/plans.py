@@ -41,6 +41,13 @@ def add_parsers(parsers: Any) -> None:
         "--days", type=int, default=7, metavar="N", help="for how long to reserve them, in days; 7"
     )
     add_periods(parser)
+    parser.add_argument(
+        "--demand",
+        type=int,
+        default=0,
+        metavar="N",
+        help="how many hosts you expect to be reserved at the same time; 0 for what is recorded alone",
+    )
     parser.add_argument("--growth", type=float, default=0, metavar="PERCENT", help="assumed growth; 0")
     parser.add_argument(
         "--general-limit",
@@ -114,6 +121,7 @@ def plan(context: Context, arguments: Any) -> int:
             grouping=grouping_of(arguments),
             goal=None if arguments.goal is None else Goal(arguments.goal),
             growth_percent=_percent(arguments, "growth"),
+            expected_hosts=_expected(arguments.demand),
             general_limit_percent=_percent(arguments, "general_limit"),
             nova_conf=None if arguments.nova_conf is None else read_nova_conf(arguments.nova_conf),
         ),
@@ -176,6 +184,12 @@ def _jsonable_object(value: Any) -> Mapping[str, object]:
         else:
             found[each.name] = jsonable(part)
     return found
+
+
+def _expected(number: int) -> int:
+    if number < 0:
+        raise InvalidParameter("--demand", "must be a number of hosts, 0 or more")
+    return number
 
 
 def _asked(context: Context, arguments: Any) -> Asked:
