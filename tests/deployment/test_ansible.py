@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from broker import broker_url
 from databases import make_empty_database
+from oslo_config import cfg
 from programs import fetch, free_port, request, wait_until
 from test_distributions import WHEEL, copied
 
@@ -217,6 +218,55 @@ def answers(url: str) -> bool:
         return fetch(url)[0] == 200
     except OSError:
         return False
+
+
+def read_back(folder: Path, variables: Mapping[str, Any]) -> cfg.ConfigOpts:
+    """Return the options that the service reads in the configuration of some variables."""
+    role, written = ROOT / "ansible" / "roles" / "blazar", folder / "blazar.conf"
+    (folder / "variables.json").write_text(json.dumps(variables))
+    command = [
+        *(str(Path(sys.executable).with_name("ansible")), "localhost", "--inventory", "localhost,"),
+        *("--connection", "local", "--extra-vars", f"ansible_python_interpreter={sys.executable}"),
+        *("--extra-vars", f"@{role / 'defaults' / 'main.yml'}"),
+        *("--extra-vars", f"@{folder / 'variables.json'}"),
+        *("--module-name", "ansible.builtin.template"),
+        *("--args", f"src={role / 'templates' / 'blazar.conf.j2'} dest={written}"),
+    ]
+    environment = {**os.environ, "ANSIBLE_HOME": str(folder / "ansible")}
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    conf = cfg.ConfigOpts()
+    conf.register_opts([cfg.StrOpt("transport_url"), cfg.StrOpt("os_region_name"), cfg.StrOpt("state_path")])
+    conf.register_opts([cfg.StrOpt("connection")], group="database")
+    for group in ("keystone", "keystone_authtoken"):
+        conf.register_opts([cfg.StrOpt("password"), cfg.ListOpt("memcached_servers")], group=group)
+    conf(["--config-file", str(written)], project="blazar")
+    return conf
+
+
+def test_passwords_are_read_as_they_were_given(tmp_path: Path) -> None:
+    password = "$a$$b ${c}%d#e;f"
+
+    conf = read_back(
+        tmp_path,
+        {
+            "blazar_transport_url": f"rabbit://{password}",
+            "blazar_database_connection": f"mysql://{password}",
+            "blazar_keystone": {"password": password},
+            "blazar_keystone_authtoken": {"memcached_servers": ["one$1", "two"]},
+            "blazar_config": {"DEFAULT": {"state_path": "/srv/$os_region_name", "os_region_name": "a$$b"}},
+        },
+    )
+
+    assert conf.transport_url == f"rabbit://{password}"
+    assert conf.database.connection == f"mysql://{password}"
+    assert (conf.keystone.password, conf.keystone_authtoken.password) == (password, password)
+    assert conf.keystone_authtoken.memcached_servers == ["one$1", "two"]
+    # These are text for oslo.config.
+    assert conf.os_region_name == "a$b"
+    assert conf.state_path == "/srv/a$b"
 
 
 @pytest.mark.timeout(1800)
