@@ -232,6 +232,25 @@ def test_client_weakness_53_the_resources_of_a_lease_are_listed_with_commands_th
     assert rows[2]["use"].endswith("--tags reservation:r3")
 
 
+def test_each_volume_type_of_reserved_storage_has_a_command(blazar: Run, stub: Stub) -> None:
+    storage = {"id": "r1", "resource_type": "virtual:volume", "status": "active"}
+    types = ["reservation:r1:2011b8e5", "reservation:r1:273d5e35"]
+    held = [{"reservation_id": "r1", "name": name, "amount": 1} for name in ("b@f#ssd", "b@l#disk")]
+    used = {"reservation_id": "r1", "use": {"volume_types": types, "volumes": []}}
+    ahead = {"reservation_id": "r1", "use": None}
+    for each in (used, ahead):
+        stub.respond({"lease": LEASE | {"reservations": [storage]}})
+        stub.respond({"allocations": held})
+        stub.respond({"resources": [each]})
+    stub.respond({"lease": LEASE | {"reservations": [storage]}})
+    stub.respond({"allocations": held})
+    stub.respond({"error_message": "no"}, status=404)
+
+    rows = [blazar("lease-resources", ID, "-f", "json").json[0]["use"] for _ in range(3)]
+
+    assert rows == ["\n".join(f"openstack volume create --type {each}" for each in types), "", ""]
+
+
 @pytest.mark.parametrize("status", [404, 406])
 def test_operators_see_the_hosts_of_a_lease_without_api_version_1_1(
     blazar: Run, stub: Stub, status: int

@@ -144,6 +144,9 @@ def test_storage_pools_are_registered_changed_and_removed(
     stub.respond({"storage_pools": [pool]})
     stub.respond({"storage_pool": pool})
     stub.respond({"storage_pool": pool | {"rack": "r2"}})
+    stub.respond({"allocations": [{"resource_id": "P", "reservations": []}]})
+    stub.respond({"resource_properties": [{"property": "rack", "private": False, "values": ["r2"]}]})
+    stub.respond({"resource_property": {"property_name": "rack", "private": True}})
     stub.respond(status=204)
 
     options: dict[str, Any] = {"auth_type": "none", "reservation_endpoint_override": stub.url}
@@ -154,6 +157,9 @@ def test_storage_pools_are_registered_changed_and_removed(
         listed = [each.name for each in conn.reservation.storage_pools()]
         found = conn.reservation.get_storage_pool("P")
         changed = conn.reservation.update_storage_pool("P", rack="r2")
+        allocated = [each.resource_id for each in conn.reservation.storage_pool_allocations()]
+        (rack,) = conn.reservation.storage_pool_properties()
+        private = conn.reservation.update_storage_pool_property("rack", is_private=True)
         conn.reservation.delete_storage_pool("P")
 
     assert (made.id, made.amounts, made.is_reservable, made.rack) == ("P", {"GIBIBYTES": 9}, True, "r1")
@@ -164,6 +170,13 @@ def test_storage_pools_are_registered_changed_and_removed(
         {"name": "block1@fast#ssd", "gibibytes": 9, "rack": "r1"},
     )
     assert stub.calls[3] == ("PUT", "/storage-pools/P", {"rack": "r2"})
+    assert (allocated, rack.property_values, private.is_private) == (["P"], ["r2"], True)
+    assert [each[1].partition("?")[0] for each in stub.calls[4:7]] == [
+        "/storage-pools/allocations",
+        "/storage-pools/properties",
+        "/storage-pools/properties/rack",
+    ]
+    assert {each.headers["OpenStack-API-Version"] for each in stub.sent[-8:]} == {"reservation 1.1"}
 
 
 def test_notices_are_subscribed_to(proxy: Any) -> None:

@@ -113,7 +113,10 @@ def _lines(indent: str, value: Any) -> str:
 
 
 def usage_command(reservation: Record) -> str:
-    """Return the ``openstack`` command that creates servers on a reservation, or lists what it has."""
+    """Return the ``openstack`` command that creates servers on a reservation, or lists what it has.
+
+    For storage, the reservation alone does not tell it: :func:`volume_command` does.
+    """
     kind, found = reservation.get("resource_type"), reservation.get("id")
     if kind == "physical:host":
         return f"openstack server create --hint reservation={found}"
@@ -125,3 +128,8 @@ def usage_command(reservation: Record) -> str:
     if kind == "network":
         return f"openstack network list --tags reservation:{found}"
     return ""
+
+
+def volume_command(volume_type: str) -> str:
+    """Return the ``openstack`` command that creates a volume in reserved storage."""
+    return f"openstack volume create --type {volume_type}"

@@ -103,6 +103,9 @@ COMMANDS_V1: Mapping[str, type] = {
     "storage-pool-update": storage_pools.UpdateStoragePool,
     "storage-pool-unset": storage_pools.UnsetStoragePool,
     "storage-pool-delete": storage_pools.DeleteStoragePool,
+    "storage-pool-property-list": storage_pools.ListStoragePoolProperties,
+    "storage-pool-property-show": storage_pools.ShowStoragePoolProperty,
+    "storage-pool-property-set": storage_pools.UpdateStoragePoolProperty,
     "allocation-list": allocations.ListAllocations,
     "allocation-show": allocations.ShowAllocations,
 }

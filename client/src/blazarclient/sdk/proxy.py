@@ -20,6 +20,8 @@ from blazarclient.sdk.resources import (
     NetworkProperty,
     ResourceProperty,
     StoragePool,
+    StoragePoolAllocation,
+    StoragePoolProperty,
     Subscription,
     reason,
 )
@@ -304,6 +306,21 @@ class Proxy(QueriesProxy):
     def delete_storage_pool(self, storage_pool: str | StoragePool, ignore_missing: bool = True) -> None:
         """Unregister a storage pool, so that it can no longer be reserved."""
         self._delete(StoragePool, storage_pool, ignore_missing=ignore_missing)
+
+    def storage_pool_allocations(self, **query: Any) -> Iterator[StoragePoolAllocation]:
+        """Yield the allocations of each storage pool; filters are those of :meth:`allocations`."""
+        found: Iterator[StoragePoolAllocation] = self._list(StoragePoolAllocation, **query)
+        return found
+
+    def storage_pool_properties(self, **query: Any) -> Iterator[StoragePoolProperty]:
+        """Yield the properties of storage pools; ``all=True`` includes private properties."""
+        found: Iterator[StoragePoolProperty] = self._list(StoragePoolProperty, detail=True, **query)
+        return found
+
+    def update_storage_pool_property(self, name: str, is_private: bool) -> StoragePoolProperty:
+        """Make a property of storage pools private or public and return it."""
+        changed: StoragePoolProperty = self._update(StoragePoolProperty, name, is_private=is_private)
+        return changed
 
     def allocations(self, **query: Any) -> Iterator[Allocation]:
         """Yield the allocations of each host; ``lease_id`` and ``reservation_id`` filter them."""

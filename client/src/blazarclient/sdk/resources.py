@@ -318,6 +318,18 @@ class StoragePool(_ResourceOf11):
     is_reservable = resource.Body("reservable", type=bool)
 
 
+class StoragePoolAllocation(_ResourceOf11, Allocation):
+    """Current and future reservations of a storage pool."""
+
+    base_path = "/storage-pools/allocations"
+
+
+class StoragePoolProperty(_ResourceOf11, ResourceProperty):
+    """A property that requirements on storage pools can use."""
+
+    base_path = "/storage-pools/properties"
+
+
 class HistoryEntry(_ResourceOf11):
     """An entry of a lease's history."""
 

@@ -11,8 +11,12 @@ Filters = Mapping[str, str | None]
 """Filters by ``lease_id`` and ``reservation_id``; None means no filter."""
 
 
+_OF_1_1 = ("storage-pools",)
+"""Collections that API 1.0 does not have."""
+
+
 class AllocationClientManager(base.BaseClientManager):
-    """Allocations of resources; *resource* is the name of a collection, currently only ``os-hosts``."""
+    """Allocations of resources; *resource* is the name of a collection, such as ``os-hosts``."""
 
     def get(
         self,
@@ -45,11 +49,17 @@ class AllocationClientManager(base.BaseClientManager):
 
 def of_one(sender: base.Sender, resource: str, resource_id: str, filters: Filters) -> Record:
     """Return the allocations of one resource of the collection *resource*."""
-    _response, body = sender.get(path(resource, resource_id, "allocation", **filters))
+    url = path(resource, resource_id, "allocation", **filters)
+    _response, body = sender.request(url, "GET", headers=_headers(resource))
     return one(body, "allocation")
 
 
 def of_all(sender: base.Sender, resource: str, filters: Filters, sort_by: str | None) -> Records:
     """Return the allocations of each resource of the collection *resource*, sorted by *sort_by*."""
-    _response, body = sender.get(path(resource, "allocations", **filters))
+    url = path(resource, "allocations", **filters)
+    _response, body = sender.request(url, "GET", headers=_headers(resource))
     return many(body, "allocations", sort_by)
+
+
+def _headers(resource: str) -> dict[str, str]:
+    return dict(base.API_1_1) if resource in _OF_1_1 else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from blazarclient import base, exception
@@ -13,9 +14,11 @@ class PropertyClientManager(base.BaseClientManager):
 
     Attributes:
         collection: Name of the collection in URLs.
+        headers: Headers of all requests, for a collection that API 1.0 does not have.
     """
 
     collection: ClassVar[str]
+    headers: ClassVar[Mapping[str, str]] = {}
 
     def list_properties(
         self,
@@ -31,7 +34,9 @@ class PropertyClientManager(base.BaseClientManager):
             sort_by: Key to sort by.
         """
         query = {"detail": "True" if detail else None, "all": "True" if all else None}
-        _response, body = self.request_manager.get(path(self.collection, "properties", **query))
+        _response, body = self.request_manager.request(
+            path(self.collection, "properties", **query), "GET", headers=dict(self.headers)
+        )
         properties = many(body, "resource_properties")
         if detail:
             properties = [_with_property_values(each) for each in properties]
@@ -58,8 +63,11 @@ class PropertyClientManager(base.BaseClientManager):
 
     def set_property(self, property_name: str, private: bool) -> Record:
         """Make a resource property private or public and return it."""
-        _response, body = self.request_manager.patch(
-            path(self.collection, "properties", property_name), body={"private": private}
+        _response, body = self.request_manager.request(
+            path(self.collection, "properties", property_name),
+            "PATCH",
+            body={"private": private},
+            headers=dict(self.headers),
         )
         return one(body, "resource_property")
 

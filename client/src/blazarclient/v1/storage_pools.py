@@ -1,21 +1,26 @@
-"""Storage pools."""
+"""Storage pools and their resource properties."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from blazarclient import base
 from blazarclient.base import Record, Records, many, one, path
 from blazarclient.i18n import _
+from blazarclient.v1 import properties
 
 _COLLECTION = "storage-pools"
 
 
-class StoragePoolClientManager(base.BaseClientManager):
-    """Storage pools whose capacity can be reserved.
+class StoragePoolClientManager(properties.PropertyClientManager):
+    """Storage pools whose capacity can be reserved, and their resource properties.
 
     Each method raises NotFound if the service does not support API version 1.1, or reserves no storage.
     """
+
+    collection = _COLLECTION
+    headers: ClassVar[Mapping[str, str]] = base.API_1_1
 
     def create(self, name: str, **kwargs: Any) -> Record:
         """Register a pool and return it.

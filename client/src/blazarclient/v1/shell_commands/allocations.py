@@ -15,10 +15,14 @@ from blazarclient.v1.shell_commands.hosts import HOST_ID_PATTERN
 RESOURCE_ID_PATTERN = HOST_ID_PATTERN
 """Pattern of a whole resource id."""
 
-COLLECTIONS = {"host": "os-hosts", "network": "networks"}
+COLLECTIONS = {"host": "os-hosts", "network": "networks", "storage_pool": "storage-pools"}
 """Collection in URLs, by type of resource."""
 
-NAMES = {"host": ("hypervisor_hostname", RESOURCE_ID_PATTERN), "network": ("name", command.UUID_PATTERN)}
+NAMES = {
+    "host": ("hypervisor_hostname", RESOURCE_ID_PATTERN),
+    "network": ("name", command.UUID_PATTERN),
+    "storage_pool": ("name", command.UUID_PATTERN),
+}
 """Key of the name, and pattern of a whole id, by type of resource."""
 
 
@@ -28,7 +32,10 @@ class _AllocationCommand(command.ReservationCommand):
     def add_filters(self, parser: argparse.ArgumentParser) -> None:
         """Add the type of resource and the filters to *parser*."""
         parser.add_argument(
-            "resource_type", metavar="{host,network}", choices=sorted(COLLECTIONS), help=_("type of resource")
+            "resource_type",
+            metavar="{host,network,storage_pool}",
+            choices=sorted(COLLECTIONS),
+            help=_("type of resource"),
         )
         parser.add_argument(
             "--reservation-id", metavar="<id>", help=_("only allocations of this reservation")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from blazarclient import (
@@ -44,13 +44,28 @@ _NO_ALLOCATIONS = (403, 404, 406)
 """Statuses for a service that does not list the allocations of a lease: 406 if it supports only API 1.0."""
 
 
-def _usage_lines(given: Records) -> Iterator[str]:
-    """Yield the commands that use reservations, each after a comment that names the reservation."""
+_STORAGE = ("virtual:volume", "physical:storage")
+"""Types of reservations whose use the service must be asked for."""
+
+
+def _usage_lines(given: Records, types: Mapping[str, Sequence[str]] | None = None) -> Iterator[str]:
+    """Yield the commands that use reservations, each after a comment that names the reservation.
+
+    Args:
+        given: The reservations.
+        types: The volume types of reservations of storage, by id.
+    """
     for each in given:
-        use = rendering.usage_command(each)
-        if use:
+        uses = _uses(each, types or {})
+        if uses:
             yield f"# {each['resource_type']} {each['id']}"
-            yield use
+            yield from uses
+
+
+def _uses(reservation: Record, types: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """Return the commands that use a reservation: several for storage in several pools."""
+    use = rendering.usage_command(reservation)
+    return [use] if use else [rendering.volume_command(each) for each in types.get(reservation["id"], ())]
 
 
 class ListLeases(command.ListCommand):
@@ -120,7 +135,8 @@ class ListLeaseResources(_PartsOfLease):
         """Return a row for each reservation."""
         lease = self.manager().get(self.find(parsed_args.name_or_id))
         held = self._names(lease["id"])
-        self._lines = list(_usage_lines(lease["reservations"]))
+        types = self._volume_types(lease)
+        self._lines = list(_usage_lines(lease["reservations"], types))
         return [
             {
                 "reservation_id": each["id"],
@@ -128,7 +144,7 @@ class ListLeaseResources(_PartsOfLease):
                 "status": each["status"],
                 "resources": sorted(held.get(each["id"], []), key=terminal.natural)
                 or each.get("required_floatingips", []),
-                "use": rendering.usage_command(each),
+                "use": "\n".join(_uses(each, types)),
             }
             for each in lease["reservations"]
         ]
@@ -146,6 +162,18 @@ class ListLeaseResources(_PartsOfLease):
             for line in self._lines:
                 self.print_to_stdout(line)
         return code
+
+    def _volume_types(self, lease: Record) -> dict[str, list[str]]:
+        """Return the volume types of active reservations of storage, by id, as far as the service tells."""
+        if not any(each["resource_type"] in _STORAGE for each in lease["reservations"]):
+            return {}
+        try:
+            found = self.manager().resources(lease["id"])
+        except exception.BlazarClientException as error:
+            if error.code not in _NO_ALLOCATIONS:
+                raise
+            return {}
+        return {each["reservation_id"]: (each.get("use") or {}).get("volume_types", []) for each in found}
 
     def _names(self, lease_id: str) -> dict[str, list[str]]:
         """Return the names of resources by reservation; a host occurs once for each instance."""

@@ -1,4 +1,4 @@
-"""Commands for storage pools."""
+"""Commands for storage pools and their resource properties."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from blazarclient import command, exception
 from blazarclient.base import Record
 from blazarclient.i18n import _
-from blazarclient.v1.shell_commands import capabilities
+from blazarclient.v1.shell_commands import capabilities, hosts
 
 
 class _StoragePoolCommand(command.ReservationCommand):
@@ -77,6 +77,18 @@ class UnsetStoragePool(_StoragePoolCommand, command.UpdateCommand):
 
 class DeleteStoragePool(_StoragePoolCommand, command.DeleteCommand):
     """Unregister storage pools, so that they can no longer be reserved."""
+
+
+class ListStoragePoolProperties(_StoragePoolCommand, hosts.ListHostProperties):
+    """List resource properties, which requirements on storage pools can use."""
+
+
+class ShowStoragePoolProperty(_StoragePoolCommand, hosts.ShowHostProperty):
+    """Show a resource property of storage pools and its values."""
+
+
+class UpdateStoragePoolProperty(_StoragePoolCommand, hosts.UpdateHostProperty):
+    """Make a resource property of storage pools private or public."""
 
 
 def _add_changes(parser: argparse.ArgumentParser, text: str) -> None:
