@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -133,11 +134,14 @@ def _is_snapshotted(user: VolumeUser) -> bool:
 def test_what_a_lessee_does_to_his_volumes_does_not_keep_the_capacity(
     storage: Storage, lessee: Actor, operator: Operator, user: VolumeUser
 ) -> None:
-    """He renames one, starts a transfer, makes groups with the type, and moves one out of the pool."""
+    """He renames one, starts a transfer, makes groups with the type, and moves one out of the pool.
+
+    Two are reserved for attachments that nobody makes.
+    """
     lease = user.reserve(6)
     lessee.wait_for_lease(lease, "ACTIVE")
     name = storage.only_type()
-    renamed, given, grouped, moved = (user.create(1, name) for _ in range(4))
+    renamed, given, grouped, moved, reserved, attaching = (user.create(1, name) for _ in range(6))
     user.cinder.put(f"/volumes/{renamed}", json={"volume": {"name": "reservation:x", "metadata": {"a": "b"}}})
     kind = operator.volumes.post(
         "/group_types", json={"group_type": {"name": "any"}}, microversion="3.13"
@@ -151,6 +155,8 @@ def test_what_a_lessee_does_to_his_volumes_does_not_keep_the_capacity(
         assert user.act(moved, os_retype={"new_type": cinder.ORDINARY_TYPE, "migration_policy": "on-demand"})
         user.wait_for(moved, "available")
         user.post("/os-volume-transfer", {"transfer": {"volume_id": given, "name": "last minute"}})
+        assert user.act(attaching, os_reserve=None) == 202
+        user.post("/attachments", {"attachment": {"volume_uuid": reserved, "instance_uuid": str(uuid4())}})
 
         lessee.end_now(lease)
 

@@ -85,6 +85,17 @@ class TestAttacks:
 
         storage.end(lease)
 
+    @pytest.mark.parametrize("status", ["reserved", "attaching", "detaching"])
+    def test_a_volume_that_is_reserved_for_a_server_for_ever_is_deleted(
+        self, env: HttpEnv, storage: Storage, lease: Json, status: str
+    ) -> None:
+        volume = env.cloud.create_volume("project", 10, storage.type_name())
+        env.cloud.set_volume_status(volume.id, status)
+
+        storage.end(lease)
+
+        assert env.cloud.find_volume(volume.id) is None
+
     def test_a_transfer_in_the_last_minute_is_cancelled(
         self, env: HttpEnv, storage: Storage, lease: Json
     ) -> None:

@@ -17,6 +17,7 @@ from cloudlab.cinder import ORDINARY_TYPE, pool_name
 
 PATIENCE_SECONDS = 90
 _WITH_GROUPS = "3.13"
+_WITH_ATTACHMENTS = "3.27"
 _PARTS = {"volumes": "volume", "snapshots": "snapshot", "backups": "backup"}
 
 
@@ -86,6 +87,14 @@ class CinderStorage:
     def begin_transfer(self, volume_id: str) -> str:
         body = {"transfer": {"volume_id": volume_id, "name": f"{self._prefix}-transfer"}}
         return str(_post(self._owner(volume_id), "/os-volume-transfer", body)["transfer"]["id"])
+
+    def reserve(self, volume_id: str, *, server_id: str | None) -> None:
+        owner = self._owner(volume_id)
+        if server_id is None:
+            owner.post(f"/volumes/{volume_id}/action", json={"os-reserve": None})
+        else:
+            body = {"attachment": {"volume_uuid": volume_id, "instance_uuid": server_id}}
+            owner.post("/attachments", json=body, microversion=_WITH_ATTACHMENTS)
 
     def group(self, name: str, type_ids: frozenset[str], volume_ids: tuple[str, ...]) -> str:
         kind = _post(self._cinder, "/group_types", {"group_type": {"name": name}})["group_type"]["id"]

@@ -46,6 +46,9 @@ class SimulatedStorage:
     def begin_transfer(self, volume_id: str) -> str:
         return self._cloud.begin_transfer(volume_id)
 
+    def reserve(self, volume_id: str, *, server_id: str | None) -> None:
+        self._cloud.set_volume_status(volume_id, "attaching" if server_id is None else "reserved")
+
     def group(self, name: str, type_ids: frozenset[str], volume_ids: tuple[str, ...]) -> str:
         return self._cloud.group_volumes(name, type_ids, volume_ids).id
 

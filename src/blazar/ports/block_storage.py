@@ -10,6 +10,7 @@ from blazar.domain.requirements import Fact
 
 NO_LIMIT: Final = -1
 """The quota of a type for which none was set."""
+_ATTACHING: Final = frozenset({"reserved", "attaching", "detaching"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +76,14 @@ class Volume:
     def has_failed(self) -> bool:
         """Return whether its last operation failed, so that Cinder deletes it only by force."""
         return self.status.startswith("error")
+
+    @property
+    def awaits_attachment(self) -> bool:
+        """Return whether it is reserved for an attachment that it does not have, or that has just ended.
+
+        Its owner can reserve it so without any server, for ever. Cinder then deletes it only by force.
+        """
+        return not self.attachments and self.status in _ATTACHING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,6 +68,9 @@ class LabStorage(Protocol):
     def begin_transfer(self, volume_id: str) -> str:
         """Return the id of a new transfer of a volume."""
 
+    def reserve(self, volume_id: str, *, server_id: str | None) -> None:
+        """Reserve a volume for an attachment that is never made: in general, or, for a server, to it."""
+
     def group(self, name: str, type_ids: frozenset[str], volume_ids: tuple[str, ...]) -> str:
         """Return the id of a new group of volumes of the first project."""
 

@@ -165,6 +165,25 @@ def test_a_volume_that_awaits_its_transfer_is_deleted_once_that_is_cancelled(
     storage.wait_until_gone(private.id)
 
 
+@pytest.mark.parametrize("server_id", [None, UNKNOWN_ID])
+def test_a_volume_that_is_reserved_for_an_attachment_is_deleted_only_by_force(
+    lab: CloudLab,
+    cinder: BlockStorage,
+    storage: LabStorage,
+    private: VolumeType,
+    server_id: str | None,
+) -> None:
+    volume_id = storage.create_volume(lab.project_ids[0], 1, private.name)
+    storage.reserve(volume_id, server_id=server_id)
+
+    (found,) = cinder.list_volumes(private.id)
+    assert (found.awaits_attachment, found.has_failed) == (True, False)
+    with pytest.raises(CloudConflict):
+        cinder.delete_volume(volume_id)
+    cinder.delete_volume(volume_id, force=True)
+    storage.wait_until_gone(private.id)
+
+
 def test_a_group_keeps_its_volumes_and_its_types(
     lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType
 ) -> None:

@@ -78,8 +78,9 @@ def _remove(cloud: Cloud, volume: Volume) -> str:
         return obstacle
     if volume.status == "deleting":
         return ""
+    force = volume.has_failed or volume.awaits_attachment
     try:
-        cloud.block_storage.delete_volume(volume.id, force=volume.has_failed)
+        cloud.block_storage.delete_volume(volume.id, force=force)
     except CloudNotFound:
         return ""
     except CloudConflict as error:
