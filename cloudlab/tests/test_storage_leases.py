@@ -136,7 +136,7 @@ def test_what_a_lessee_does_to_his_volumes_does_not_keep_the_capacity(
 ) -> None:
     """He renames one, starts a transfer, makes groups with the type, and moves one out of the pool.
 
-    Two are reserved for attachments that nobody makes.
+    Two are reserved for attachments that are never made.
     """
     lease = user.reserve(6)
     lessee.wait_for_lease(lease, "ACTIVE")

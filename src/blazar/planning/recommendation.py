@@ -1,8 +1,8 @@
 """Which hosts to move into the freepool or out of it, and how much headroom to keep.
 
-The freepool is to hold the most hosts that were or are reserved at the same time, or that the operator expects
-to be, and as many more as its largest failure domain has, so that what is reserved there can be placed
-elsewhere. If no demand is known, which is so of a new cloud, there is no reason to move any host.
+The freepool is to hold the most hosts that were or are reserved at the same time, or that the operator
+expects to be, and as many more as its largest failure domain has, so that what is reserved there can be
+placed elsewhere. If no demand is known, which is so of a new cloud, there is no reason to move any host.
 """
 
 from __future__ import annotations
