@@ -9,24 +9,17 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from app.http_env import LESSEE, NEWER, HttpEnv, Json, good, refusal
+from app.http_env import LESSEE, HttpEnv, Json, refusal
+from app.retaining import OBSTACLES, SHARED, find, reason, settle, snapshot, storage_that_retains, waits
 from app.storage import FAST, Storage, asked, make_storage
 from oslo_upgradecheck.upgradecheck import Code
 
 from blazar.cmd.status import check_storage_pools
-from blazar.plugins.volumes.settings import VolumeSettings
-from blazar.ports.block_storage import Volume
-
-SHARED = "block1@shared#any"
 
 
 @pytest.fixture
 def storage(engine: sa.Engine, tmp_path: Path, failures: list[str]) -> Storage:
-    storage = make_storage(engine, tmp_path, VolumeSettings(retain_volume_type="standard"))
-    storage.env.cloud.add_storage_pool(SHARED, None)
-    storage.env.cloud.add_volume_type("standard", {"volume_backend_name": "shared"})
-    storage.register(FAST)
-    return storage
+    return storage_that_retains(engine, tmp_path)
 
 
 @pytest.fixture
@@ -37,26 +30,6 @@ def env(storage: Storage) -> HttpEnv:
 @pytest.fixture
 def lease(storage: Storage) -> Json:
     return storage.create(gibibytes=100, end_action="retain")
-
-
-def find(env: HttpEnv, volume_id: str) -> Volume:
-    found = env.cloud.find_volume(volume_id)
-    assert found is not None
-    return found
-
-
-def reason(env: HttpEnv, lease: Json) -> str:
-    return str(good(env.get(f"/leases/{lease['id']}", who=LESSEE, headers=NEWER))["lease"]["status_reason"])
-
-
-def waits(env: HttpEnv, lease: Json) -> None:
-    """Check that the lease does not end, is out of the lessee's reach, and keeps its capacity."""
-    assert env.status(lease) == "TERMINATING"
-    reservation_id = lease["reservations"][0]["id"]
-    (made,) = (each for each in env.cloud.block_storage.list_types() if reservation_id in each.name)
-    assert env.cloud.block_storage.list_type_access(made.id) == frozenset()
-    wish = env.wish("now", 900, asked=asked())
-    assert "ot enough" in refusal(env.post("/leases", wish, who=LESSEE, headers=NEWER), 409)
 
 
 class TestRequests:
@@ -168,33 +141,8 @@ class TestEnd:
         assert storage.types() == []
 
 
-def snapshot(env: HttpEnv, volume_id: str) -> None:
-    env.cloud.snapshot_volume(volume_id)
-
-
-def fail(env: HttpEnv, volume_id: str) -> None:
-    env.cloud.set_volume_status(volume_id, "error")
-
-
-def exhaust(env: HttpEnv, volume_id: str) -> None:
-    env.cloud.set_type_quota("project", "standard", 5)
-
-
-def settle(env: HttpEnv, volume_id: str) -> None:
-    env.cloud.delete_snapshots(volume_id)
-    env.cloud.set_volume_status(volume_id, "available")
-    env.cloud.set_type_quota("project", "standard", 1000)
-
-
-OBSTACLES: Mapping[str, Any] = {
-    "has snapshots": snapshot,
-    "has failed": fail,
-    "refused": exhaust,
-}
-
-
 class TestObstacles:
-    """A volume that cannot be moved is never deleted."""
+    """A volume that cannot be moved is kept, and named."""
 
     @pytest.mark.parametrize("obstacle", list(OBSTACLES))
     def test_the_lease_waits_and_names_the_volume_until_the_obstacle_is_gone(
@@ -248,10 +196,11 @@ class TestObstacles:
 
         failed = env.sent.event_types.index("lease.event.before_end_lease.error")
         reasons = env.sent.payloads[failed]["reasons"]
-        assert reasons == {
-            lease["reservations"][0]["id"]: f"volumes that cannot be moved: {stuck} (has snapshots)"
-        }
-        assert reason(env, lease) == f"volumes that cannot be moved: {stuck} (has snapshots)"
+        text = (
+            f"volumes that cannot be moved: {stuck} (has snapshots); they are deleted 168 hours after the end"
+        )
+        assert reasons == {lease["reservations"][0]["id"]: text}
+        assert reason(env, lease) == text
         assert env.status(lease) == "ACTIVE"
         env.cloud.delete_snapshots(stuck)
         storage.end(lease, 121)

@@ -24,7 +24,7 @@ def check_volumes(volumes: Sequence[RequestedVolume], settings: VolumeSettings) 
 
 
 def offered(spec: PoolSpecT, settings: VolumeSettings) -> PoolSpecT:
-    """Return a new or changed spec with the grace period of its end action.
+    """Return a new or changed spec with the times that the operator grants for its end action.
 
     Raises:
         InvalidParameter: The operator has not configured what it asks for.
@@ -37,15 +37,16 @@ def offered(spec: PoolSpecT, settings: VolumeSettings) -> PoolSpecT:
             "retain is not offered here: the operator has named no volume type"
             " ([virtual:volume] retain_volume_type)",
         )
+    wait_hours = settings.retain_wait_hours if spec.end_action is EndAction.RETAIN else 0
     if spec.end_action is not EndAction.FREEZE:
-        return replace(spec, grace_hours=0)
+        return replace(spec, grace_hours=0, wait_hours=wait_hours)
     if not settings.freeze_grace_hours:
         raise InvalidParameter(
             "end_action",
             "freeze is not offered here: the operator has set no grace period"
             " ([virtual:volume] freeze_grace_hours)",
         )
-    return replace(spec, grace_hours=settings.freeze_grace_hours)
+    return replace(spec, grace_hours=settings.freeze_grace_hours, wait_hours=0)
 
 
 def _check_copies(spec: PoolSpec, settings: VolumeSettings) -> None:

@@ -41,6 +41,16 @@ VOLUME_OPTIONS: list[cfg.Opt] = [
         "refused.",
     ),
     cfg.IntOpt(
+        "retain_wait_hours",
+        default=168,
+        min=0,
+        max=87600,
+        help="Hours after the end of a reservation with end_action retain for which volumes that cannot be "
+        "moved are kept, for example because they have snapshots. Their capacity stays booked. Then they are "
+        "deleted. 0: they are kept until an operator or their owner removes the obstacle. A change applies "
+        "to later requests.",
+    ),
+    cfg.IntOpt(
         "freeze_grace_hours",
         default=0,
         min=0,
@@ -78,6 +88,7 @@ def with_options(conf: cfg.ConfigOpts, settings: Settings) -> Settings:
         discovers_pools=group.discover_pools,
         discovered_names=group.discover_pool_names,
         retain_volume_type=group.retain_volume_type.strip(),
+        retain_wait_hours=group.retain_wait_hours,
         freeze_grace_hours=group.freeze_grace_hours,
         acts_in_projects=group.acts_in_projects,
         before_end_snapshot=group.before_end_snapshot,

@@ -50,7 +50,7 @@ from blazar.plugins.volumes.pool_spec import EndAction, PoolSpecT
 from blazar.plugins.volumes.pools import CAPACITY, PUBLIC_POOL_FACTS, STORAGE_POOLS
 from blazar.plugins.volumes.problem_texts import PROBLEM_TEXTS
 from blazar.plugins.volumes.registration import RegistersPools
-from blazar.plugins.volumes.retaining import check_movable, move_volumes
+from blazar.plugins.volumes.retaining import Wait, check_movable, move_volumes
 from blazar.plugins.volumes.settings import VolumeSettings
 from blazar.plugins.volumes.teardown import remove_type, remove_volumes
 from blazar.ports.block_storage import BlockStorage, VolumeType
@@ -207,7 +207,8 @@ class PoolPlugin(
             outcomes.append(copy_volumes(cloud, assignment, due, settings.before_end_snapshot))
         if spec.end_action is EndAction.RETAIN and assignment.now < assignment.window.end:
             target = settings.retain_volume_type
-            outcomes.append(check_movable(cloud.block_storage, assignment.reservation_id, target))
+            found = check_movable(cloud.block_storage, assignment.reservation_id, target, spec.wait)
+            outcomes.append(found)
         for each in outcomes:
             if isinstance(each, Waiting):
                 return each
@@ -233,7 +234,7 @@ def _clear(
     spec, now = assignment.spec, assignment.now
     ended_at = spec.ended_at or now
     if spec.end_action is EndAction.RETAIN:
-        return move_volumes(cloud, volume_type.id, seen.target, now - ended_at)
+        return move_volumes(cloud, volume_type.id, seen.target, Wait(ended_at, now, spec.wait))
     if spec.end_action is EndAction.FREEZE:
         # A lease that is deleted ends before the end of its window; late rounds do not prolong the freeze.
         ended = Interval.at_least_an_instant(assignment.window.start, min(assignment.window.end, ended_at))

@@ -17,6 +17,8 @@ MADE: Final = "made_types"
 """The key of the created volume types in the store."""
 GRACE: Final = "freeze_grace_hours"
 """The key of the time for which frozen volumes are kept, in answers and in the store."""
+WAIT: Final = "retain_wait_hours"
+"""The key of the time after which volumes that cannot be moved are deleted, in answers and in the store."""
 ENDED: Final = "ended_at"
 """The key of the instant at which the end was first seen, in the store."""
 
@@ -48,6 +50,9 @@ class PoolSpec:
     """The names of the volume types created for it, by resource; set only by the service."""
     grace_hours: int = 0
     """How long frozen volumes are kept; 0 for other actions. Set only by the service."""
+    wait_hours: int = 0
+    """How long volumes that are to be moved, but cannot be, are kept; 0 for ever, and for other actions. Set
+    only by the service."""
     ended_at: datetime | None = None
     """When the service first saw that the reservation is over; set only by the service."""
 
@@ -60,6 +65,11 @@ class PoolSpec:
     def grace(self) -> timedelta:
         """Return how long volumes are kept after the end."""
         return timedelta(hours=self.grace_hours)
+
+    @property
+    def wait(self) -> timedelta | None:
+        """Return how long after the end volumes that cannot be moved are kept; None for ever."""
+        return timedelta(hours=self.wait_hours) if self.wait_hours else None
 
     @property
     def requirement(self) -> Requirement:
@@ -86,7 +96,12 @@ def parse_pool_keys(body: Mapping[str, object]) -> Mapping[str, Any]:
 
 def kept_fields(spec: PoolSpec) -> Mapping[str, Any]:
     """Return the fields that only the service sets, which an update keeps."""
-    return {"made": spec.made, "grace_hours": spec.grace_hours, "ended_at": spec.ended_at}
+    return {
+        "made": spec.made,
+        "grace_hours": spec.grace_hours,
+        "wait_hours": spec.wait_hours,
+        "ended_at": spec.ended_at,
+    }
 
 
 def find_fixed(before: PoolSpec, after: PoolSpec) -> Mapping[str, bool]:
@@ -107,6 +122,7 @@ def decode_service_keys(stored: Mapping[str, Any]) -> Mapping[str, Any]:
     return {
         "made": stored.get(MADE, {}),
         "grace_hours": stored.get(GRACE) or 0,
+        "wait_hours": stored.get(WAIT) or 0,
         "ended_at": decode_instant(stored.get(ENDED)),
     }
 
@@ -119,6 +135,7 @@ def render_pool_keys(spec: PoolSpec) -> Mapping[str, object]:
         "before_end": spec.before_end,
         "end_action": spec.end_action.value,
         GRACE: spec.grace_hours or None,
+        WAIT: spec.wait_hours or None,
     }
 
 

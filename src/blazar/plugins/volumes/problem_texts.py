@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Final
 
 _UUID: Final = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
-_OBSTACLE: Final = rf"{_UUID} \((?:has failed|has snapshots|refused|attached)\)"
+_OBSTACLE: Final = rf"{_UUID} \((?:has failed|has snapshots|is reserved for a server|refused|attached)\)"
 """A volume of the lessee's own, with a word of the service's own, never one of the cloud."""
+_DELETED: Final = r"; they are deleted (?:at [0-9: -]+ UTC|\d+ hours after the end)"
 
 PROBLEM_TEXTS: Final[Mapping[str, str]] = {
-    rf"(volumes that cannot be moved: {_OBSTACLE}(?:, {_OBSTACLE})*(?: and \d+ more)?)": r"\1",
+    rf"(volumes that cannot be moved: {_OBSTACLE}(?:, {_OBSTACLE})*(?: and \d+ more)?(?:{_DELETED})?)": r"\1",
     "^volumes are frozen until ([0-9: -]+ UTC)": r"volumes are kept without access until \1",
     "^requested volumes cannot be created": "requested volumes cannot be created yet",
     "^volumes are being moved": "volumes are being moved to an ordinary volume type",

@@ -1,14 +1,17 @@
 """Moving the volumes of a reservation to an ordinary type at its end, so that their data stay.
 
 Cinder copies the data. It accepts a move that it cannot make, and does nothing; so the obstacles are examined
-before, and the type of each volume is read again in each round. A volume that cannot be moved is not deleted:
-it keeps its capacity, and the lease waits, until its owner or an operator removes the obstacle or the volume.
+before, and the type of each volume is read again in each round. A volume that cannot be moved keeps its
+capacity, and the lease waits, until its owner or an operator removes the obstacle or the volume. Its owner
+could keep a pool in this way, so volumes with obstacles are deleted when the operator's wait is over. Those
+that Cinder has agreed to move are not, however long that takes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
 from blazar.domain.errors import CloudConflict, CloudNotFound
@@ -19,6 +22,7 @@ from blazar.plugins.volumes.detaching import cancel_transfers, detach, leave_gro
 from blazar.plugins.volumes.names import reservation_of
 from blazar.plugins.volumes.pools import find_open_types
 from blazar.plugins.volumes.settings import VolumeSettings
+from blazar.plugins.volumes.teardown import remove_volume
 from blazar.ports.block_storage import BlockStorage, Volume, VolumeType
 from blazar.ports.cloud import Cloud
 
@@ -26,10 +30,42 @@ CANNOT_MOVE: Final = "volumes that cannot be moved"
 """Start of the reason that names volumes with obstacles."""
 
 _MOVABLE: Final = frozenset({"available", "in-use"})
+_DELETING: Final = "deleting"
 _SHORTEST_PAUSE: Final = timedelta(seconds=2)
 _LONGEST_PAUSE: Final = timedelta(minutes=10)
+_HOUR: Final = timedelta(hours=1)
 _NO_TARGET: Final = "the volume type to which volumes are to be moved does not exist"
 _FAILED, _SNAPSHOTS, _REFUSED, _ATTACHED = "has failed", "has snapshots", "refused", "attached"
+_RESERVED = "is reserved for a server"
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """The time for which volumes that cannot be moved are kept."""
+
+    ended_at: datetime
+    now: datetime
+    longest: timedelta | None
+    """None for ever."""
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether they are to be deleted."""
+        return self.longest is not None and self.now - self.ended_at >= self.longest
+
+    @property
+    def pause(self) -> timedelta:
+        """Return the time until the next round: the longer the moves take, the less often they are tried."""
+        usual = min(max(_SHORTEST_PAUSE, (self.now - self.ended_at) / 10), _LONGEST_PAUSE)
+        if self.longest is None or self.is_over:
+            return usual
+        return max(_SHORTEST_PAUSE, min(usual, self.ended_at + self.longest - self.now))
+
+    def render(self) -> str:
+        """Return when they are deleted, to follow their names."""
+        if self.longest is None:
+            return ""
+        return f"; they are deleted at {self.ended_at + self.longest:%Y-%m-%d %H:%M} UTC"
 
 
 def find_target(types: Iterable[VolumeType], name: str) -> VolumeType | None:
@@ -53,10 +89,13 @@ def find_target_problem(
     return ""
 
 
-def check_movable(storage: BlockStorage, reservation_id: str, name: str) -> Outcome:
+def check_movable(
+    storage: BlockStorage, reservation_id: str, name: str, longest: timedelta | None
+) -> Outcome:
     """Return Done if all volumes of a reservation can be moved to a type, as far as is known before.
 
-    One request, one for each pool, and one for each volume. *name* is the type's name or id.
+    One request, one for each pool, and one for each volume. *name* is the type's name or id, *longest* the
+    time after the end for which volumes that cannot be moved are kept; None for ever.
     """
     types = storage.list_types()
     if find_target(types, name) is None:
@@ -64,7 +103,10 @@ def check_movable(storage: BlockStorage, reservation_id: str, name: str) -> Outc
     own = [each for each in types if reservation_of(each) == reservation_id]
     volumes = [volume for each in own for volume in storage.list_volumes(each.id)]
     obstacles = find_obstacles(storage, volumes)
-    return Refused(render_obstacles(obstacles)) if obstacles else Done()
+    if not obstacles:
+        return Done()
+    hours = "" if longest is None else f"; they are deleted {longest // _HOUR} hours after the end"
+    return Refused(f"{render_obstacles(obstacles)}{hours}")
 
 
 def find_obstacles(storage: BlockStorage, volumes: Iterable[Volume]) -> Mapping[str, str]:
@@ -73,6 +115,8 @@ def find_obstacles(storage: BlockStorage, volumes: Iterable[Volume]) -> Mapping[
     for each in volumes:
         if each.has_failed:
             found[each.id] = _FAILED
+        elif each.awaits_attachment:
+            found[each.id] = _RESERVED
         elif storage.list_snapshots(each.id):
             found[each.id] = _SNAPSHOTS
     return found
@@ -83,47 +127,58 @@ def render_obstacles(obstacles: Mapping[str, str]) -> str:
     return f"{CANNOT_MOVE}: {first_few([f'{key} ({each})' for key, each in sorted(obstacles.items())])}"
 
 
-def move_volumes(cloud: Cloud, type_id: str, target: VolumeType | None, late: timedelta) -> Outcome:
+def move_volumes(cloud: Cloud, type_id: str, target: VolumeType | None, wait: Wait) -> Outcome:
     """Advance the move of all volumes of a type by one step; without volumes, return Done.
 
     Args:
         cloud: The cloud.
         type_id: The type of the reservation.
         target: The type to which they are moved; None if it does not exist.
-        late: The time since the end. The longer the moves take, the less often they are tried.
+        wait: The time since the end, and the time after which volumes that cannot be moved are deleted.
     """
     volumes = cloud.block_storage.list_volumes(type_id)
     if not volumes:
         return Done()
-    pause = min(max(_SHORTEST_PAUSE, late / 10), _LONGEST_PAUSE)
     cancel_transfers(cloud, volumes)
     leave_groups(cloud, volumes)
-    moves = _Moves(cloud, target)
+    moves = _Moves(cloud, target, wait)
     for each in volumes:
         moves.advance(each)
     if target is None:
-        return Waiting(pause, _NO_TARGET)
-    return Waiting(pause, moves.reason())
+        return Waiting(wait.pause, _NO_TARGET)
+    return Waiting(moves.pause(), moves.reason())
 
 
 class _Moves:
     """The moves of one round."""
 
-    def __init__(self, cloud: Cloud, target: VolumeType | None) -> None:
-        self._cloud, self._target = cloud, target
+    def __init__(self, cloud: Cloud, target: VolumeType | None, wait: Wait) -> None:
+        self._cloud, self._target, self._wait = cloud, target, wait
         self._obstacles: dict[str, str] = {}
+        self._deleted: list[str] = []
         self._details: list[str] = []
         self._pending: list[str] = []
 
     def advance(self, volume: Volume) -> None:
-        """Detach a volume, or start its move; note the progress."""
+        """Detach a volume, or start its move, or delete it if it has had an obstacle for too long."""
+        if volume.status == _DELETING:
+            self._deleted.append(volume.id)
+            return
+        self._move(volume)
+        # Without the target, it is not the volume that is to blame.
+        if volume.id in self._obstacles and self._target is not None and self._wait.is_over:
+            self._deleted.append(volume.id)
+            if reason := remove_volume(self._cloud, volume):
+                self._details.append(reason)
+
+    def _move(self, volume: Volume) -> None:
         obstacle = detach(self._cloud, volume, deletes_servers=False)
         if obstacle:
             self._obstacles[volume.id] = _ATTACHED
             self._details.append(obstacle)
             return
         is_movable = volume.status in _MOVABLE and volume.group_id is None and self._target is not None
-        if is_movable or volume.has_failed:
+        if is_movable or volume.has_failed or volume.awaits_attachment:
             self._obstacles |= find_obstacles(self._cloud.block_storage, [volume])
         if volume.id in self._obstacles:
             return
@@ -142,9 +197,15 @@ class _Moves:
             self._obstacles[volume.id] = _REFUSED
             self._details.append(error.message)
 
+    def pause(self) -> timedelta:
+        """Return the time until the next round."""
+        return _SHORTEST_PAUSE if self._deleted else self._wait.pause
+
     def reason(self) -> str:
         """Return what the volumes wait for, first the obstacles that a person must remove."""
         pending = [each for each in self._pending if each not in self._obstacles]
-        parts = [render_obstacles(self._obstacles)] if self._obstacles else []
+        stuck = {key: each for key, each in self._obstacles.items() if key not in self._deleted}
+        parts = [f"{render_obstacles(stuck)}{self._wait.render()}"] if stuck else []
+        parts += [f"volumes are being deleted: {first_few(sorted(self._deleted))}"] if self._deleted else []
         parts += [f"volumes are being moved: {first_few(sorted(pending))}"] if pending else []
         return "; ".join([*parts, *self._details[:1]])

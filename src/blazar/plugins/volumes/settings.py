@@ -19,6 +19,9 @@ class VolumeSettings(OwnSettings):
     """The ordinary volume type to which volumes are moved by ``end_action`` retain; empty if lessees cannot
     ask for it."""
 
+    retain_wait_hours: int = 168
+    """How long after the end volumes that cannot be moved are kept; zero for ever."""
+
     freeze_grace_hours: int = 0
     """How long volumes are kept after the end by ``end_action`` freeze; zero if lessees cannot ask for it."""
 

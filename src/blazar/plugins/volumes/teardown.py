@@ -30,7 +30,7 @@ def remove_volumes(cloud: Cloud, type_id: str) -> Outcome:
         return Done()
     cancel_transfers(cloud, volumes)
     leave_groups(cloud, volumes)
-    reasons = [reason for each in volumes if (reason := _remove(cloud, each))]
+    reasons = [reason for each in volumes if (reason := remove_volume(cloud, each))]
     left = f"volumes are being deleted: {first_few(sorted(each.id for each in volumes))}"
     return Waiting(_RETRY, "; ".join([left, *reasons[:1]]))
 
@@ -72,8 +72,8 @@ def _free_type(cloud: Cloud, type_id: str) -> Outcome:
     return Waiting(_RETRY, f"Cinder still uses volume type {type_id}")
 
 
-def _remove(cloud: Cloud, volume: Volume) -> str:
-    """Detach a volume, or delete it; return the obstacle, or an empty text."""
+def remove_volume(cloud: Cloud, volume: Volume) -> str:
+    """Detach a volume, or delete it with its snapshots; return the obstacle, or an empty text."""
     if obstacle := detach(cloud, volume, deletes_servers=True):
         return obstacle
     if volume.status == "deleting":
