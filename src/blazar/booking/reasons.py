@@ -19,9 +19,10 @@ UNKNOWN: Final = "a resource could not be provided; operators find the details i
 
 _OF_LEASES: Final[Mapping[str, str]] = {
     rf"^{DAMAGED}": "its stored data are damaged; it can only be deleted",
-    rf"^{BEFORE_END_PROBLEM}": "the action before the end of the lease has not succeeded",
 }
 _OF_ALL_TYPES: Final[Mapping[str, str]] = {
+    # What a type says of the cause of such a problem comes first.
+    rf"^{BEFORE_END_PROBLEM}": "the action before the end of the lease has not succeeded",
     "not released yet|in the aggregate of another reservation": "an earlier user still holds a resource",
     "servers .*being deleted|still in use": "servers are being deleted",
     "(?i)quota exceeded": "a quota of the project in another service is used up",
