@@ -91,6 +91,22 @@ def test_a_lessee_sees_nothing_of_other_projects(env: HttpEnv, leases: list[Json
     assert unknown[0].replace(theirs, "…") == unknown[1].replace("nowhere", "…")
 
 
+def test_leases_are_filtered_by_user_within_what_the_caller_may_list(
+    env: HttpEnv, leases: list[Json]
+) -> None:
+    colleague = replace(LESSEE, user="colleague")
+    theirs = env.create(10, 15, who=colleague)["id"]
+    [elsewhere] = ids(env, STRANGER)
+    mine = {each["id"] for each in leases}
+
+    assert ids(env, user_id="colleague") == ids(env, ADMIN, user_id="colleague") == [theirs]
+    assert set(ids(env, colleague, user_id="user")) == mine
+    assert ids(env, user_id="stranger") == ids(env, user_id="unknown") == []
+    assert ids(env, ADMIN, user_id="stranger") == [elsewhere]
+    assert ids(env, ADMIN, user_id="stranger", project_id="project") == []
+    assert len(good(env.get("/leases", who=LESSEE, params={"user_id": "colleague"}))["leases"]) == 4
+
+
 def test_leases_are_filtered(env: HttpEnv, leases: list[Json]) -> None:
     first, second, third = (leases[number]["id"] for number in (1, 2, 0))
     env.change(leases[0], name="day")

@@ -147,7 +147,7 @@ def test_leases_are_filtered_by_all_conditions_at_once(store: SqlStore) -> None:
         first,
         make_lease("b", start=2, end=6, name="night", status=LeaseStatus.ACTIVE),
         make_lease("c", start=3, end=7, name="Night", reservations=0),
-        make_lease("d", start=1, end=5, name="night", project_id="other"),
+        make_lease("d", start=1, end=5, name="night", project_id="other", user_id="guest"),
     )
 
     assert page(store, LeaseFilter(name="night")) == ["a", "b", "d"]
@@ -158,6 +158,8 @@ def test_leases_are_filtered_by_all_conditions_at_once(store: SqlStore) -> None:
         "c",
         "d",
     ]
+    assert page(store, LeaseFilter(user_id="guest")) == ["d"]
+    assert page(store, LeaseFilter(user_id="guest", project_id="project")) == []
     assert page(store, LeaseFilter(resource_type="physical:host")) == ["a", "b", "d"]
     assert page(store, LeaseFilter(resource_type="virtual:instance")) == []
     assert page(store, LeaseFilter(dates=DateRanges(starts_after=at(2)))) == ["b", "c"]

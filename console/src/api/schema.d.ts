@@ -2656,6 +2656,8 @@ export interface operations {
                 name?: string;
                 /** @description From 1.1 on. Return only leases of this project; operators only, others get 403 for another project. */
                 project_id?: string;
+                /** @description From 1.1 on. Return only leases that this user created; operators get those in all projects. */
+                user_id?: string;
                 /** @description From 1.1 on. Return only leases with a reservation of this type. */
                 resource_type?: string;
                 /** @description From 1.1 on. Return only what starts then or later: `%Y-%m-%d %H:%M` in UTC, or `now`. */

@@ -19,6 +19,7 @@ const PAGE = 100;
 export function AllLeases() {
   const [status, setStatus] = useState("");
   const [project, setProject] = useState("");
+  const [user, setUser] = useState("");
   const [name, setName] = useState("");
   const [pages, setPages] = useState(1);
   const [found, setFound] = useState<{ leases: readonly Lease[]; more: boolean } | null>(null);
@@ -28,7 +29,12 @@ export function AllLeases() {
   useEffect(() => {
     let current = true;
     const timer = setTimeout(() => {
-      const query = { status: status || undefined, project_id: project.trim() || undefined, name: name || undefined };
+      const query = {
+        status: status || undefined,
+        project_id: project.trim() || undefined,
+        user_id: user.trim() || undefined,
+        name: name || undefined,
+      };
       readPages(query, pages).then(
         (read) => current && (setFound(read), setProblem(null)),
         (reason: unknown) => current && setProblem(textOf(reason)),
@@ -38,7 +44,7 @@ export function AllLeases() {
       current = false;
       clearTimeout(timer);
     };
-  }, [status, project, name, pages, changes]);
+  }, [status, project, user, name, pages, changes]);
 
   const field = (label: string, value: string, set: (text: string) => void) => (
     <label class="field">
@@ -61,6 +67,7 @@ export function AllLeases() {
           </select>
         </label>
         {field(t.operators.projectId, project, setProject)}
+        {field(t.operators.userId, user, setUser)}
         {field(t.operators.exactName, name, setName)}
       </div>
       {problem && <p class="problem">{problem}</p>}

@@ -23,7 +23,7 @@ _logger = logging.getLogger(__name__)
 LEASES: Final = PagedList(
     path="/v1/leases",
     key="leases",
-    filters=("status", "name", "project_id", "resource_type", *RANGES),
+    filters=("status", "name", "project_id", "user_id", "resource_type", *RANGES),
     sort_keys=("created_at", "start_date", "end_date", "name", "id"),
 )
 

@@ -118,6 +118,7 @@ _PAGES: dict[str, str] = {
     "status": "Return only leases with this status, or one of several, separated by commas.",
     "name": "Return only leases with exactly this name.",
     "project_id": "Return only leases of this project; operators only, others get 403 for another project.",
+    "user_id": "Return only leases that this user created; operators get those in all projects.",
     "resource_type": "Return only leases with a reservation of this type.",
     "starts_after": f"Return only what starts then or later: {_DATE}",
     "starts_before": f"Return only what starts earlier: {_DATE}",

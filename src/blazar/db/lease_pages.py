@@ -28,6 +28,8 @@ def select_lease_page(connection: sa.Connection, which: LeaseFilter, page: Page)
     filters = dates_within(which.dates)
     if which.statuses:
         filters.append(leases.c.status.in_(sorted(which.statuses)))
+    if which.user_id is not None:
+        filters.append(leases.c.user_id == which.user_id)
     if which.name is not None:
         filters.append(leases.c.name == which.name)
     if which.resource_type is not None:

@@ -50,6 +50,7 @@ class LeaseFilter:
     project_id: str | None = None
     """The only project whose leases exist for the caller."""
     statuses: Collection[LeaseStatus] = ()
+    user_id: str | None = None
     name: str | None = None
     resource_type: str | None = None
     """A type of which the lease has a reservation."""

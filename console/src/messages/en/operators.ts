@@ -10,6 +10,7 @@ export const operators = {
   },
   nothingWaits: "No lease waits, failed or is late.",
   projectId: "Project id",
+  userId: "User id",
   exactName: "Exact name",
   register: "Register",
   oneALine: "One resource a line, such as",

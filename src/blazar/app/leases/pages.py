@@ -32,6 +32,7 @@ def list_lease_page(context: Context, project_id: str | None, query: JsonObject)
     which = LeaseFilter(
         project_id=project_id,
         statuses=_parse_statuses(query),
+        user_id=text_of(query, "user_id"),
         name=text_of(query, "name"),
         resource_type=text_of(query, "resource_type"),
         dates=parse_dates(query, context.clock.now()),
