@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Lease, Usage } from "../src/api/values";
 import { isWaiting } from "../src/leases/words";
-import { columnsOf, nameOf } from "../src/operators/columns";
+import { columnsOf, nameOf, reasonOf } from "../src/operators/columns";
 import { pairText, readLine } from "../src/operators/lines";
 import { groupsOf, stepsOf, unitsOf } from "../src/operators/usage";
 import { fromApi, MINUTE } from "../src/time/instant";
@@ -43,6 +43,15 @@ describe("a table of resources", () => {
     expect(columnsOf(items)).toEqual(["rack", "vcpus"]);
     expect(items.map(nameOf)).toEqual(["node-1", "node-2"]);
     expect(nameOf({ id: "9" })).toBe("9");
+  });
+
+  it("has the reason of the health beside it, and not as a column", () => {
+    const down = { ...items[0]!, reservable: false, health_reason: "its compute service is down" };
+
+    expect(reasonOf(down)).toBe("its compute service is down");
+    expect(reasonOf({ ...down, health_reason: null })).toBe("");
+    expect(reasonOf(items[0]!)).toBe("");
+    expect(columnsOf([down, items[1]!])).toEqual(["rack", "vcpus"]);
   });
 });
 

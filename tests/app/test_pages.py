@@ -19,14 +19,14 @@ def ids(env: HttpEnv, who: Who = LESSEE, **query: object) -> list[str]:
     return [each["id"] for each in good(ask(env, "/leases", who, **query))["leases"]]
 
 
-def without_progress(value: Any) -> Any:
-    """Return a JSON value without the keys that 1.1 adds to leases and reservations."""
+def without_additions(value: Any) -> Any:
+    """Return a JSON value without the keys that 1.1 adds to leases, reservations and resources."""
     if isinstance(value, list):
-        return [without_progress(each) for each in value]
+        return [without_additions(each) for each in value]
     if not isinstance(value, dict):
         return value
-    added = ("status_reason", "retry_at", "held", "same", "spread")
-    return {key: without_progress(each) for key, each in value.items() if key not in added}
+    added = ("status_reason", "retry_at", "held", "same", "spread", "health_reason")
+    return {key: without_additions(each) for key, each in value.items() if key not in added}
 
 
 def walk(env: HttpEnv, path: str, key: str, who: Who, **query: object) -> list[Json]:
@@ -73,7 +73,7 @@ def test_without_parameters_a_list_is_that_of_1_0(env: HttpEnv, leases: list[Jso
 
     for path in ("/leases", "/os-hosts", "/os-hosts/allocations", "/floatingips"):
         older, newer = good(env.get(path)), good(ask(env, path, ADMIN))
-        assert without_progress(newer) == older
+        assert without_additions(newer) == older
     assert len(ids(env)) == len(leases)
 
 

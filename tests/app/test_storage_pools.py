@@ -35,7 +35,8 @@ class TestRegistration:
             "amounts": {"GIBIBYTES": 100},
             "reservable": True,
         }
-        assert good(env.get("/storage-pools", headers=NEWER)) == {"storage_pools": [pool]}
+        listed = good(env.get("/storage-pools", headers=NEWER))
+        assert listed == {"storage_pools": [{**pool, "health_reason": None}]}
         assert env.get("/storage-pools").status_code == 404
 
     @pytest.mark.parametrize(

@@ -986,7 +986,7 @@ export interface paths {
         };
         /**
          * Return all registered floating IPs.
-         * @description Policy: `blazar:floatingips:get`.
+         * @description Policy: `blazar:floatingips:get`. The response depends on `blazar:oshosts:private_resource_properties`.
          */
         get: operations["list_floatingips"];
         put?: never;
@@ -1010,7 +1010,7 @@ export interface paths {
         };
         /**
          * Return a floating IP.
-         * @description Policy: `blazar:floatingips:get`.
+         * @description Policy: `blazar:floatingips:get`. The response depends on `blazar:oshosts:private_resource_properties`.
          */
         get: operations["get_floatingip"];
         put?: never;
@@ -2315,6 +2315,8 @@ export interface components {
             trust_id: unknown;
             created_at: unknown;
             updated_at: unknown;
+            /** @description From 1.1 on, when it is read by callers who satisfy `blazar:oshosts:private_resource_properties`: why it cannot be reserved, or null. */
+            health_reason?: unknown;
         };
         HostAllocations: {
             /** @description The id of the host. */
@@ -2370,6 +2372,11 @@ export interface components {
             created_at: string | null;
             /** @example 2031-04-05 06:07:08 */
             updated_at: string | null;
+            /**
+             * @description From 1.1 on, when it is read by callers who satisfy `blazar:oshosts:private_resource_properties`: why it cannot be reserved, or null.
+             * @example Nova reports that its compute service is down
+             */
+            health_reason?: string | null;
         };
         NewFloatingIP: {
             id: string;
@@ -4029,6 +4036,11 @@ export interface operations {
                             amounts: Record<string, never>;
                             /** @description Whether it can be reserved now. */
                             reservable: boolean;
+                            /**
+                             * @description From 1.1 on, when it is read by callers who satisfy `blazar:oshosts:private_resource_properties`: why it cannot be reserved, or null.
+                             * @example Nova reports that its compute service is down
+                             */
+                            health_reason?: string | null;
                         }[];
                     };
                 };
@@ -4071,6 +4083,11 @@ export interface operations {
                             amounts: Record<string, never>;
                             /** @description Whether it can be reserved now. */
                             reservable: boolean;
+                            /**
+                             * @description From 1.1 on, when it is read by callers who satisfy `blazar:oshosts:private_resource_properties`: why it cannot be reserved, or null.
+                             * @example Nova reports that its compute service is down
+                             */
+                            health_reason?: string | null;
                         };
                     } | {
                         networks: {
@@ -4079,6 +4096,11 @@ export interface operations {
                             amounts: Record<string, never>;
                             /** @description Whether it can be reserved now. */
                             reservable: boolean;
+                            /**
+                             * @description From 1.1 on, when it is read by callers who satisfy `blazar:oshosts:private_resource_properties`: why it cannot be reserved, or null.
+                             * @example Nova reports that its compute service is down
+                             */
+                            health_reason?: string | null;
                         }[];
                     };
                 };
@@ -4122,6 +4144,11 @@ export interface operations {
                             amounts: Record<string, never>;
                             /** @description Whether it can be reserved now. */
                             reservable: boolean;
+                            /**
+                             * @description From 1.1 on, when it is read by callers who satisfy `blazar:oshosts:private_resource_properties`: why it cannot be reserved, or null.
+                             * @example Nova reports that its compute service is down
+                             */
+                            health_reason?: string | null;
                         };
                     };
                 };
@@ -4167,6 +4194,11 @@ export interface operations {
                             amounts: Record<string, never>;
                             /** @description Whether it can be reserved now. */
                             reservable: boolean;
+                            /**
+                             * @description From 1.1 on, when it is read by callers who satisfy `blazar:oshosts:private_resource_properties`: why it cannot be reserved, or null.
+                             * @example Nova reports that its compute service is down
+                             */
+                            health_reason?: string | null;
                         };
                     };
                 };
@@ -4751,6 +4783,11 @@ export interface operations {
                             amounts: Record<string, never>;
                             /** @description Whether it can be reserved now. */
                             reservable: boolean;
+                            /**
+                             * @description From 1.1 on, when it is read by callers who satisfy `blazar:oshosts:private_resource_properties`: why it cannot be reserved, or null.
+                             * @example Nova reports that its compute service is down
+                             */
+                            health_reason?: string | null;
                         }[];
                     };
                 };
@@ -4794,6 +4831,11 @@ export interface operations {
                             amounts: Record<string, never>;
                             /** @description Whether it can be reserved now. */
                             reservable: boolean;
+                            /**
+                             * @description From 1.1 on, when it is read by callers who satisfy `blazar:oshosts:private_resource_properties`: why it cannot be reserved, or null.
+                             * @example Nova reports that its compute service is down
+                             */
+                            health_reason?: string | null;
                         };
                     };
                 };
@@ -4837,6 +4879,11 @@ export interface operations {
                             amounts: Record<string, never>;
                             /** @description Whether it can be reserved now. */
                             reservable: boolean;
+                            /**
+                             * @description From 1.1 on, when it is read by callers who satisfy `blazar:oshosts:private_resource_properties`: why it cannot be reserved, or null.
+                             * @example Nova reports that its compute service is down
+                             */
+                            health_reason?: string | null;
                         };
                     };
                 };
@@ -4882,6 +4929,11 @@ export interface operations {
                             amounts: Record<string, never>;
                             /** @description Whether it can be reserved now. */
                             reservable: boolean;
+                            /**
+                             * @description From 1.1 on, when it is read by callers who satisfy `blazar:oshosts:private_resource_properties`: why it cannot be reserved, or null.
+                             * @example Nova reports that its compute service is down
+                             */
+                            health_reason?: string | null;
                         };
                     };
                 };

@@ -4,6 +4,7 @@ import { t } from "../messages";
 import { announce } from "../page/announce";
 import { Dialog } from "../page/Dialog";
 import { type Collection, type Item, changeItem, removeItem } from "./collections";
+import { reasonOf } from "./columns";
 import { pairText, readLine } from "./lines";
 
 interface Props {
@@ -25,7 +26,10 @@ export function ResourceRow({ collection, item, name, columns, leases, onChange 
       <td>
         <span class={`state ${healthy ? "good" : "bad"}`}>
           <span class="dot" aria-hidden="true" />
-          {healthy ? t.operators.healthy : t.operators.failed}
+          <span>
+            {healthy ? t.operators.healthy : t.operators.failed}
+            {!healthy && reasonOf(item) && <span class="reason">: {reasonOf(item)}</span>}
+          </span>
         </span>
       </td>
       {columns.map((each) => (

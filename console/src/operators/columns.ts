@@ -1,6 +1,7 @@
 import type { Item } from "./collections";
 
 const NAMES = ["hypervisor_hostname", "name", "floating_ip_address"];
+const REASON = "health_reason";
 const MOST = 9;
 const LONGEST = 60;
 
@@ -10,6 +11,12 @@ export function nameOf(item: Item): string {
   return key ? String(item[key]) : item.id;
 }
 
+/** Return why a resource cannot be reserved; empty if the service does not tell. */
+export function reasonOf(item: Item): string {
+  const reason = item[REASON];
+  return typeof reason === "string" ? reason : "";
+}
+
 /**
  * Return the keys that a table of resources shows.
  *
@@ -17,7 +24,7 @@ export function nameOf(item: Item): string {
  */
 export function columnsOf(items: readonly Item[]): string[] {
   const values = new Map<string, Set<unknown>>();
-  const hidden = new Set(["id", "reservable", ...NAMES, "created_at", "updated_at"]);
+  const hidden = new Set(["id", "reservable", REASON, ...NAMES, "created_at", "updated_at"]);
   for (const item of items) {
     for (const [key, value] of Object.entries(item)) {
       if (hidden.has(key) || value === null) continue;

@@ -14,7 +14,7 @@ from blazar.api.microversions import MIN_VERSION, Version
 from blazar.api.permissions import BY_OPERATORS, BY_READERS, PRIVATE_PROPERTIES, Rule
 from blazar.api.properties import PROPERTY_UPDATE, QUERY, requested_privacy, respond_with_properties
 from blazar.api.route import Route
-from blazar.api.schema_parts import ID, wrapped, wrapped_list
+from blazar.api.schema_parts import HEALTH_REASON, ID, wrapped, wrapped_list
 from blazar.api.type_api import TypeApi
 from blazar.api.validation import BodySchema, JsonSchema
 from blazar.domain.collections import ResourceCollection
@@ -211,6 +211,7 @@ def _answers_of(collection: ResourceCollection) -> tuple[JsonSchema, JsonSchema,
             "name": {"type": "string"},
             "amounts": {"type": "object"},
             "reservable": {"type": "boolean", "description": "Whether it can be reserved now."},
+            "health_reason": HEALTH_REASON,
         },
     }
     one, several = collection.singular, collection.plural

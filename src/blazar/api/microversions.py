@@ -19,6 +19,7 @@
 - Usage of reserved resources can be read (:data:`USAGE`).
 - Lessees can create feeds for calendar programs (:data:`FEEDS`).
 - Lessees and operators subscribe to notices (:data:`SUBSCRIPTIONS`).
+- Operators read why registered resources cannot be reserved (``booking/views.py``).
 - Operators register resources of types that the existing service does not have (:data:`NEW_COLLECTIONS`).
 """
 

@@ -54,6 +54,8 @@ Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1
 - `/v1/feeds` exists. A feed has the address of a calendar, which programs read without a version and without
   credentials, because the address contains a secret.
 - `/v1/subscriptions` exists.
+- Hosts, floating IPs and other registered resources that GET returns have `health_reason`, for callers who
+  satisfy `blazar:oshosts:private_resource_properties`.
 - The lists of leases, hosts, allocations and floating IPs have pages, an order and filters, and refuse
   unknown query parameters with 400. While the list has a `rel: next` link, more items follow.
 

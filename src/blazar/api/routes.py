@@ -36,8 +36,8 @@ CORE_RULES: tuple[Rule, ...] = (
     Rule(
         name=PRIVATE_PROPERTIES,
         check=BY_OPERATORS,
-        description="See private resource properties, and use them in requirements. For other callers "
-        "they do not exist.",
+        description="See private resource properties, and use them in requirements; for other callers "
+        "they do not exist. Also see why resources cannot be reserved.",
     ),
 )
 

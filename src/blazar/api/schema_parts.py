@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, cast
 
 from blazar.api.validation import JsonSchema
 
@@ -45,6 +45,13 @@ AFFINITY: Final[JsonSchema] = {
     "type": ["boolean", "integer", "string", "null"],
     "description": "True: all instances on one host. False: all on different hosts. Null or an empty string: "
     "anywhere. The usual words for true and false are accepted.",
+}
+
+HEALTH_REASON: Final[JsonSchema] = {
+    "type": ["string", "null"],
+    "description": "From 1.1 on, when it is read by callers who satisfy "
+    "`blazar:oshosts:private_resource_properties`: why it cannot be reserved, or null.",
+    "examples": ["Nova reports that its compute service is down"],
 }
 
 
@@ -91,3 +98,8 @@ def complete(*descriptions: str, **properties: JsonSchema) -> JsonSchema:
         "required": list(properties),
         "properties": properties,
     }
+
+
+def with_optional(schema: JsonSchema, **properties: JsonSchema) -> JsonSchema:
+    """Return the schema of an object that may also have these keys."""
+    return {**schema, "properties": {**cast("JsonSchema", schema["properties"]), **properties}}

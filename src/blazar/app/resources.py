@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from blazar.app.properties import hidden_names
 from blazar.booking.cloud_errors import cloud_errors_as_conflicts
@@ -10,7 +10,7 @@ from blazar.booking.context import Context
 from blazar.booking.resources import delete_stored, insert_stored
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import reschedule_missing
-from blazar.booking.views import JsonObject, allocation_view, resource_view
+from blazar.booking.views import JsonObject, allocation_view, health_view, resource_view
 from blazar.domain.errors import Conflict, InvalidParameter, NotFound
 from blazar.domain.lease import ResourceId
 from blazar.domain.plugin_resources import PluginResource
@@ -26,7 +26,7 @@ def list_resources(context: Context, caller: Caller, collection: str) -> Sequenc
     plugin_of(context, collection)
     hidden = hidden_names(context, caller)
     with context.store.read() as transaction:
-        return [resource_view(each, hidden) for each in transaction.plugin_resources.list(collection)]
+        return [_read_view(each, caller, hidden) for each in transaction.plugin_resources.list(collection)]
 
 
 def get_resource(context: Context, caller: Caller, collection: str, resource_id: str) -> JsonObject:
@@ -34,7 +34,7 @@ def get_resource(context: Context, caller: Caller, collection: str, resource_id:
     plugin_of(context, collection)
     hidden = hidden_names(context, caller)
     with context.store.read() as transaction:
-        return resource_view(_get(transaction, collection, resource_id), hidden)
+        return _read_view(_get(transaction, collection, resource_id), caller, hidden)
 
 
 @cloud_errors_as_conflicts()
@@ -159,6 +159,10 @@ def _get(transaction: Transaction, collection: str, resource_id: str) -> PluginR
         if found.collection == collection:
             return found
     raise NotFound(f"No resource of {collection} has the id {resource_id[:64]}")
+
+
+def _read_view(resource: PluginResource, caller: Caller, hidden: Collection[str]) -> JsonObject:
+    return {**health_view(resource.diagnosis, caller), **resource_view(resource, hidden)}
 
 
 def _reserved(resource: PluginResource) -> Conflict:

@@ -12,9 +12,14 @@ from typing import Final
 
 from blazar.booking.context import Plugin
 from blazar.booking.specs import rendered_spec
+from blazar.domain.health import Diagnosis
 from blazar.domain.lease import Event, Lease, Reservation
 from blazar.domain.plugin_resources import PluginResource, ResourceProperty
+from blazar.ports.manager import Caller
 from blazar.ports.store import BookedWindow, HeldResource
+
+HEALTH_REASONS_SINCE: Final = (1, 1)
+"""First microversion in which resources are read with ``health_reason``."""
 
 JsonObject = Mapping[str, object]
 Format = Callable[[datetime | None], str | None]
@@ -125,6 +130,17 @@ def resource_view(resource: PluginResource, hidden: Collection[str] = ()) -> Jso
         "amounts": dict(resource.amounts),
         "reservable": resource.diagnosis.is_reservable,
     }
+
+
+def health_view(diagnosis: Diagnosis, caller: Caller) -> JsonObject:
+    """Return the keys about the health of a resource that a caller sees in addition to ``reservable``.
+
+    A key of the resource with the same name replaces one of them.
+    """
+    if caller.api_version < HEALTH_REASONS_SINCE or not caller.sees_private_properties:
+        return {}
+    reason = None if diagnosis.is_reservable else diagnosis.problem or diagnosis.health.value
+    return {"health_reason": reason}
 
 
 def property_view(each: ResourceProperty) -> JsonObject:

@@ -49,7 +49,7 @@ class Caller:
     global_request_id: str | None = None
     token: str | None = None
     sees_private_properties: bool = False
-    """True if the caller may see private resource properties and use them in requirements."""
+    """True if the caller may see private resource properties, also in requirements, and reasons of health."""
     api_version: tuple[int, int] = OLDEST_API
     """The microversion of the request."""
 

@@ -9,9 +9,18 @@ from typing import Final
 from blazar.api import lists
 from blazar.api.call import Call
 from blazar.api.lists import PagedList
-from blazar.api.permissions import BY_OPERATORS, BY_READERS, Rule
+from blazar.api.permissions import BY_OPERATORS, BY_READERS, PRIVATE_PROPERTIES, Rule
 from blazar.api.route import Route
-from blazar.api.schema_parts import ID, INSTANT_OR_NULL, STAMP, complete, page, wrapped
+from blazar.api.schema_parts import (
+    HEALTH_REASON,
+    ID,
+    INSTANT_OR_NULL,
+    STAMP,
+    complete,
+    page,
+    with_optional,
+    wrapped,
+)
 from blazar.api.type_api import TypeApi
 from blazar.api.validation import BodySchema, JsonSchema
 from blazar.plugins.floatingips.errors import NotEnoughFloatingIPs
@@ -69,8 +78,8 @@ def list_floatingips(call: Call) -> object:
 
 def _list_floatingips(call: Call, page: JsonObject | None) -> Sequence[JsonObject]:
     if page is None:
-        return REQUESTS.on(call.manager).list_floatingips(call.caller)
-    return REQUESTS.on(call.manager).list_floatingips(call.caller, page)
+        return REQUESTS.on(call.manager).list_floatingips(call.property_caller)
+    return REQUESTS.on(call.manager).list_floatingips(call.property_caller, page)
 
 
 def create_floatingip(call: Call) -> object:
@@ -80,7 +89,7 @@ def create_floatingip(call: Call) -> object:
 
 def get_floatingip(call: Call) -> object:
     """Return a floating IP."""
-    found = REQUESTS.on(call.manager).get_floatingip(call.caller, call.params["floatingip_id"])
+    found = REQUESTS.on(call.manager).get_floatingip(call.property_caller, call.params["floatingip_id"])
     return {"floatingip": found}
 
 
@@ -96,6 +105,7 @@ _ROUTES: Final = (
         path=_FLOATINGIPS,
         handler=list_floatingips,
         rules=("blazar:floatingips:get",),
+        asked_by_handler=(PRIVATE_PROPERTIES,),
         pages=FLOATINGIPS,
         answer=page("floatingips", "FloatingIP"),
     ),
@@ -113,6 +123,7 @@ _ROUTES: Final = (
         path=_FLOATINGIP,
         handler=get_floatingip,
         rules=("blazar:floatingips:get",),
+        asked_by_handler=(PRIVATE_PROPERTIES,),
         answer=_A_FLOATINGIP,
     ),
     Route(
@@ -150,7 +161,9 @@ _SCHEMAS: Final[dict[str, JsonSchema]] = {
             },
         },
     },
-    "FloatingIP": complete(**_SHOWN, created_at=STAMP, updated_at=STAMP),
+    "FloatingIP": with_optional(
+        complete(**_SHOWN, created_at=STAMP, updated_at=STAMP), health_reason=HEALTH_REASON
+    ),
     "NewFloatingIP": complete(**_SHOWN, created_at=INSTANT_OR_NULL, updated_at=INSTANT_OR_NULL),
 }
 

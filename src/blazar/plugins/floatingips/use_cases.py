@@ -10,7 +10,7 @@ from blazar.booking.context import Context
 from blazar.booking.filters import parse_flag, text_of
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import reschedule_missing
-from blazar.booking.views import CHANGED, JsonObject
+from blazar.booking.views import CHANGED, JsonObject, health_view
 from blazar.domain.errors import InvalidParameter, MissingParameter
 from blazar.domain.lease import ResourceId
 from blazar.domain.paging import parse_page
@@ -25,6 +25,7 @@ from blazar.plugins.floatingips.floatingip import FloatingIP, parse_address
 from blazar.plugins.floatingips.names import say_in_use
 from blazar.plugins.floatingips.store import FLOATING_IP_STORE, FloatingIPFilter
 from blazar.plugins.floatingips.views import floatingip_view
+from blazar.ports.manager import Caller
 from blazar.ports.store import Transaction
 
 _NETWORK, _ADDRESS = "floating_network_id", "floating_ip_address"
@@ -32,7 +33,9 @@ _LONGEST_ID = 36
 _SORT_KEYS: Final = ("created_at", _ADDRESS, "id")
 
 
-def list_floatingips(context: Context, page: JsonObject | None = None) -> Sequence[JsonObject]:
+def list_floatingips(
+    context: Context, caller: Caller, page: JsonObject | None = None
+) -> Sequence[JsonObject]:
     """Return the registered floating IPs, or a page of them.
 
     Raises:
@@ -40,7 +43,7 @@ def list_floatingips(context: Context, page: JsonObject | None = None) -> Sequen
     """
     if page is None:
         with context.store.read() as transaction:
-            return [floatingip_view(each) for each in transaction.of(FLOATING_IP_STORE).list()]
+            return [_read_view(each, caller) for each in transaction.of(FLOATING_IP_STORE).list()]
     asked = parse_page(page, _SORT_KEYS)
     address = text_of(page, _ADDRESS)
     which = FloatingIPFilter(
@@ -52,13 +55,17 @@ def list_floatingips(context: Context, page: JsonObject | None = None) -> Sequen
         store = transaction.of(FLOATING_IP_STORE)
         ids = store.list_page(which, asked)
         found = {each.id: each for each in store.get_many(ids)}
-    return [floatingip_view(found[each]) for each in ids]
+    return [_read_view(found[each], caller) for each in ids]
 
 
-def get_floatingip(context: Context, floatingip_id: str) -> JsonObject:
+def get_floatingip(context: Context, caller: Caller, floatingip_id: str) -> JsonObject:
     """Return a floating IP. Raises FloatingIPNotFound."""
     with context.store.read() as transaction:
-        return floatingip_view(_get(transaction, floatingip_id))
+        return _read_view(_get(transaction, floatingip_id), caller)
+
+
+def _read_view(floatingip: FloatingIP, caller: Caller) -> JsonObject:
+    return {**health_view(floatingip.diagnosis, caller), **floatingip_view(floatingip)}
 
 
 @cloud_errors_as_conflicts()

@@ -12,7 +12,7 @@ from blazar.domain.lease import ResourceId
 from blazar.domain.paging import parse_page
 from blazar.plugins.hosts.properties import hidden_properties
 from blazar.plugins.hosts.store import HOST_STORE, HostFilter
-from blazar.plugins.hosts.views import host_view
+from blazar.plugins.hosts.views import read_host_view
 from blazar.ports.manager import Caller
 from blazar.ports.store import BookedWindow, Transaction
 
@@ -28,10 +28,10 @@ def list_hosts(context: Context, caller: Caller, page: JsonObject | None = None)
     with context.store.read() as transaction:
         hidden = hidden_properties(transaction, caller)
         if page is None:
-            return [host_view(host, hidden) for host in transaction.of(HOST_STORE).list()]
+            return [read_host_view(host, caller, hidden) for host in transaction.of(HOST_STORE).list()]
         ids = _list_ids(transaction, page)
         found = {each.id: each for each in transaction.of(HOST_STORE).get_many(ids)}
-    return [host_view(found[each], hidden) for each in ids]
+    return [read_host_view(found[each], caller, hidden) for each in ids]
 
 
 def list_allocations(

@@ -33,7 +33,7 @@ from blazar.plugins.hosts.pool import enter_pool, leave_pool
 from blazar.plugins.hosts.properties import hidden_properties
 from blazar.plugins.hosts.settings import HostSettings, MonitorSettings
 from blazar.plugins.hosts.store import HOST_STORE
-from blazar.plugins.hosts.views import host_view
+from blazar.plugins.hosts.views import host_view, read_host_view
 from blazar.ports.compute import Hypervisor
 from blazar.ports.damage import damaged_rows
 from blazar.ports.manager import Caller
@@ -47,7 +47,7 @@ _MAX_VALUE_LENGTH = 65_535
 def get_host(context: Context, caller: Caller, host_id: str) -> JsonObject:
     """Return a host. Raises HostNotFound."""
     with context.store.read() as transaction:
-        return host_view(_get(transaction, host_id), hidden_properties(transaction, caller))
+        return read_host_view(_get(transaction, host_id), caller, hidden_properties(transaction, caller))
 
 
 @cloud_errors_as_conflicts()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from blazar.booking.views import API, USAGE, Formats, JsonObject
+from blazar.booking.views import API, USAGE, Formats, JsonObject, health_view
 from blazar.domain.lease import ResourceId
 from blazar.plugins.hosts.host import Host
 from blazar.plugins.hosts.store import HOST_STORE
+from blazar.ports.manager import Caller
 from blazar.ports.store import Transaction
 
 
@@ -37,6 +38,11 @@ def host_view(host: Host, hidden: Collection[str] = (), formats: Formats = API) 
         "updated_at": formats.stamp(host.updated_at),
         **{name: value for name, value in host.capabilities.items() if name not in hidden},
     }
+
+
+def read_host_view(host: Host, caller: Caller, hidden: Collection[str]) -> JsonObject:
+    """Return a host as the answer to a request that reads it."""
+    return {**health_view(host.diagnosis, caller), **host_view(host, hidden)}
 
 
 def describe_hosts(
