@@ -1353,7 +1353,15 @@ export interface components {
             /** @description Try again to deliver the notices that were given up. */
             resend?: boolean;
         };
-        /** @description Other keys are extra capabilities. */
+        /**
+         * @description Other keys are extra capabilities.
+         * @example {
+         *       "network_type": "vlan",
+         *       "physical_network": "physnet1",
+         *       "segment_id": "201-240",
+         *       "rack": "r1"
+         *     }
+         */
         "networks-create": {
             /** @enum {unknown} */
             network_type: "vlan" | "vxlan" | "flat";
@@ -1384,7 +1392,14 @@ export interface components {
             /** @enum {unknown} */
             private?: true | false | 0 | 1;
         };
-        /** @description The hypervisor's `id` or `name`. Other keys are extra capabilities; they must not have the names of fields of Host. */
+        /**
+         * @description The hypervisor's `id` or `name`. Other keys are extra capabilities; they must not have the names of fields of Host.
+         * @example {
+         *       "name": "node-1",
+         *       "rack": "r1",
+         *       "gpu": "a100"
+         *     }
+         */
         HostCreate: {
             /** @description Hypervisor id; overrides `name`. */
             id?: string | number;
@@ -1397,7 +1412,14 @@ export interface components {
         HostUpdate: {
             [key: string]: string | number | boolean | null;
         };
-        /** @description Other keys are extra capabilities. */
+        /**
+         * @description Other keys are extra capabilities.
+         * @example {
+         *       "name": "block1@fast#ssd",
+         *       "gibibytes": 2000,
+         *       "rack": "r1"
+         *     }
+         */
         "storage-pools-create": {
             /**
              * @description The name of the pool in Cinder, `host@backend#pool`.
@@ -1420,7 +1442,13 @@ export interface components {
         } & {
             [key: string]: string | number | boolean | null;
         };
-        /** @description Other keys are ignored. */
+        /**
+         * @description Other keys are ignored.
+         * @example {
+         *       "floating_ip_address": "203.0.113.200",
+         *       "floating_network_id": "0b8f0a5e-6c1d-4f7e-9a43-5d2e7c9b1f60"
+         *     }
+         */
         FloatingIPCreate: {
             /** @description The id of an external network; otherwise the status is 400. */
             floating_network_id: string;
@@ -1685,6 +1713,37 @@ export interface components {
                 unit_keys: string[];
                 /** @description The number of resources from which reservations are made: hosts, also for instances. */
                 reservable: number;
+            }[];
+            /** @description The collections of resources that operators register, by path. */
+            collections: {
+                /**
+                 * @description The path of the list below `/v1`.
+                 * @example os-hosts
+                 */
+                path: string;
+                /**
+                 * @description The key of the list in its response.
+                 * @example hosts
+                 */
+                list_key: string;
+                /**
+                 * @description The key of a resource in the list with the name that people know.
+                 * @example hypervisor_hostname
+                 */
+                name_key: string;
+                /**
+                 * @description The key of a registration whose value becomes the name, if there is one.
+                 * @example name
+                 */
+                create_name_key: string | null;
+                /** @description The JSON Schema of a registration; its `examples` show some. */
+                create_schema: Record<string, never>;
+                /** @description The JSON Schema of a change; null if resources cannot be changed. */
+                update_schema: Record<string, never> | null;
+                /** @description Whether the list has pages. */
+                has_pages: boolean;
+                /** @description The filters of the list `/v1/{path}/allocations`; null if it does not exist. */
+                allocation_filters: string[] | null;
             }[];
             properties: {
                 /** @example gpu */

@@ -13,7 +13,7 @@ from blazar.api.failures import with_failures_answered
 from blazar.api.permissions import Policy
 from blazar.api.request_ids import with_request_ids
 from blazar.api.resource import Gate, Resource, Service
-from blazar.api.type_api import TypeApi, reservation_schemas
+from blazar.api.type_api import TypeApi, describe_collections, reservation_schemas
 from blazar.ports.manager import Manager
 from blazar.settings import ApiSettings
 from blazar.telemetry.log_context import CALENDARS
@@ -81,6 +81,7 @@ def _falcon_app(
         max_body_bytes=settings.max_body_bytes,
         max_limit=settings.max_limit,
         reservation_schemas=reservation_schemas(types),
+        collections=describe_collections(types),
     )
     for path, served in routes.by_path(types).items():
         app.add_route(path, Resource(served, service))

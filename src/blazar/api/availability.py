@@ -41,7 +41,14 @@ def get_catalogue(call: Call) -> object:
     described = [
         {**each, "schema": call.reservation_schemas.get(str(each["resource_type"]))} for each in types
     ]
-    return {"catalogue": {**found, "resource_types": described, "longest_page": call.max_limit}}
+    return {
+        "catalogue": {
+            **found,
+            "resource_types": described,
+            "collections": list(call.collections),
+            "longest_page": call.max_limit,
+        }
+    }
 
 
 def list_free_amounts(call: Call) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,8 @@ class Call:
     """The most items of a page of a list."""
     reservation_schemas: Mapping[str, JsonSchema] = field(default_factory=dict)
     """The schemas of the reservations of the served resource types, by type."""
+    collections: Sequence[JsonObject] = ()
+    """The served collections of resources, as the catalogue describes them."""
     version: Version = DEFAULT_VERSION
     """The negotiated microversion; version documents have the default."""
     params: Mapping[str, str] = field(default_factory=dict)

@@ -15,7 +15,7 @@ from blazar.api.permissions import BY_OPERATORS, BY_READERS, PRIVATE_PROPERTIES,
 from blazar.api.properties import PROPERTY_UPDATE, QUERY, requested_privacy, respond_with_properties
 from blazar.api.route import Route
 from blazar.api.schema_parts import HEALTH_REASON, ID, wrapped, wrapped_list
-from blazar.api.type_api import TypeApi
+from blazar.api.type_api import RegisteredCollection, TypeApi
 from blazar.api.validation import BodySchema, JsonSchema
 from blazar.domain.collections import ResourceCollection
 
@@ -245,6 +245,9 @@ def api_of(plugin: str, collection: ResourceCollection, *, since: Version = MIN_
     return TypeApi(
         plugin=plugin,
         routes=_routes_of(collection, since),
+        collection=RegisteredCollection(
+            path=collection.path, name_key="name", create_name_key=collection.create_name_key
+        ),
         rules=tuple(
             Rule(name=collection.rule(action), check=check, description=f"{verb} {collection.plural}.")
             for action, check, verb in rules

@@ -38,6 +38,8 @@ class Service:
     """The most items of a page of a list."""
     reservation_schemas: Mapping[str, JsonSchema] = field(default_factory=dict)
     """The schemas of the reservations of the served resource types, by type."""
+    collections: Sequence[JsonObject] = ()
+    """The served collections of resources, as the catalogue describes them."""
 
 
 class Resource:
@@ -87,6 +89,7 @@ class Resource:
             base_url=req.prefix.rstrip("/"),
             max_limit=self._service.max_limit,
             reservation_schemas=self._service.reservation_schemas,
+            collections=self._service.collections,
             version=version,
             params=params,
             query=_first_values(req),

@@ -562,6 +562,48 @@ COMPONENTS: dict[str, JsonSchema] = {
                 },
             ),
         },
+        collections={
+            "type": "array",
+            "description": "The collections of resources that operators register, by path.",
+            "items": complete(
+                "A collection, from which a form for operators can be made.",
+                path={
+                    "type": "string",
+                    "description": "The path of the list below `/v1`.",
+                    "examples": ["os-hosts"],
+                },
+                list_key={
+                    "type": "string",
+                    "description": "The key of the list in its response.",
+                    "examples": ["hosts"],
+                },
+                name_key={
+                    "type": "string",
+                    "description": "The key of a resource in the list with the name that people know.",
+                    "examples": ["hypervisor_hostname"],
+                },
+                create_name_key={
+                    "type": ["string", "null"],
+                    "description": "The key of a registration whose value becomes the name, if there is one.",
+                    "examples": ["name"],
+                },
+                create_schema={
+                    "type": "object",
+                    "description": "The JSON Schema of a registration; its `examples` show some.",
+                },
+                update_schema={
+                    "type": ["object", "null"],
+                    "description": "The JSON Schema of a change; null if resources cannot be changed.",
+                },
+                has_pages={"type": "boolean", "description": "Whether the list has pages."},
+                allocation_filters={
+                    "type": ["array", "null"],
+                    "description": "The filters of the list `/v1/{path}/allocations`; null if it does not "
+                    "exist.",
+                    "items": {"type": "string"},
+                },
+            ),
+        },
         properties={
             "type": "array",
             "items": complete(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, cast
 
 _PATH: Final = re.compile(r"[a-z][a-z0-9-]*")
 
@@ -19,7 +19,8 @@ class ResourceCollection:
     ``:get_resource_properties`` and ``:update_resource_properties``.
 
     Raises:
-        ValueError: The path has characters other than lower case letters, digits and hyphens.
+        ValueError: The path has characters other than lower case letters, digits and hyphens, or the schema
+            lacks the key of the name.
     """
 
     name: str
@@ -30,7 +31,12 @@ class ResourceCollection:
     plural: str
     """The key of the list of all resources."""
     create_schema: Mapping[str, object]
-    """The JSON Schema of the body with which a resource is registered."""
+    """The JSON Schema of the body with which a resource is registered.
+
+    Forms show the first of its ``examples``.
+    """
+    create_name_key: str | None = None
+    """The key of that body whose value becomes the name of the resource, if there is one."""
     update_schema: Mapping[str, object] | None = None
     """The JSON Schema of the body with which a resource is changed; None if it cannot be changed."""
     registers_several: bool = False
@@ -41,6 +47,11 @@ class ResourceCollection:
     def __post_init__(self) -> None:
         if not _PATH.fullmatch(self.path):
             raise ValueError(f"{self.path!r} is not a path: use lower case letters, digits and hyphens")
+        known = self.create_schema.get("properties", {})
+        if self.create_name_key is not None and self.create_name_key not in cast(
+            "Mapping[str, object]", known
+        ):
+            raise ValueError(f"create_name_key: {self.create_name_key!r} is not a property of create_schema")
 
     def rule(self, action: str) -> str:
         """Return the name of a policy rule, such as ``blazar:things:get`` for the action ``get``."""

@@ -21,7 +21,7 @@ from blazar.api.schema_parts import (
     with_optional,
     wrapped,
 )
-from blazar.api.type_api import TypeApi
+from blazar.api.type_api import RegisteredCollection, TypeApi
 from blazar.api.validation import BodySchema, JsonSchema
 from blazar.plugins.floatingips.errors import NotEnoughFloatingIPs
 from blazar.plugins.floatingips.requests import REQUESTS
@@ -52,6 +52,12 @@ FLOATINGIP_CREATE = BodySchema(
     definition={
         "type": "object",
         "description": "Other keys are ignored.",
+        "examples": [
+            {
+                "floating_ip_address": "203.0.113.200",
+                "floating_network_id": "0b8f0a5e-6c1d-4f7e-9a43-5d2e7c9b1f60",
+            }
+        ],
         "required": ["floating_network_id", "floating_ip_address"],
         "properties": {
             "floating_network_id": {
@@ -188,6 +194,9 @@ _RULES: Final = (
 API: Final = TypeApi(
     plugin="virtual.floatingip.plugin",
     routes=_ROUTES,
+    collection=RegisteredCollection(
+        path="floatingips", name_key="floating_ip_address", create_name_key="floating_ip_address"
+    ),
     rules=_RULES,
     schemas=_SCHEMAS,
     parameters={

@@ -29,7 +29,7 @@ from blazar.api.schema_parts import (
     wrapped,
     wrapped_list,
 )
-from blazar.api.type_api import TypeApi
+from blazar.api.type_api import RegisteredCollection, TypeApi
 from blazar.api.validation import BodySchema, JsonSchema
 from blazar.plugins.hosts.requests import REQUESTS
 from blazar.ports.manager import JsonObject
@@ -61,6 +61,7 @@ HOST_CREATE = BodySchema(
         "type": "object",
         "description": "The hypervisor's `id` or `name`. Other keys are extra capabilities; they must not "
         "have the names of fields of Host.",
+        "examples": [{"name": "node-1", "rack": "r1", "gpu": "a100"}],
         "properties": {
             "id": {"type": ["string", "number"], "description": "Hypervisor id; overrides `name`."},
             "name": {"type": ["string", "number"], "description": "Hypervisor host name, or its id."},
@@ -328,6 +329,7 @@ _RULES: Final = (
 API: Final = TypeApi(
     plugin="physical.host.plugin",
     routes=_ROUTES,
+    collection=RegisteredCollection(path="os-hosts", name_key="hypervisor_hostname", create_name_key="name"),
     rules=_RULES,
     schemas=_SCHEMAS,
     parameters={

@@ -40,6 +40,9 @@ NETWORKS: Final = ResourceCollection(
     create_schema={
         "type": "object",
         "description": "Other keys are extra capabilities.",
+        "examples": [
+            {"network_type": "vlan", "physical_network": "physnet1", "segment_id": "201-240", "rack": "r1"}
+        ],
         "required": ["network_type"],
         "properties": {
             "network_type": {"enum": ["vlan", "vxlan", "flat"]},

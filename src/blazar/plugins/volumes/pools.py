@@ -51,9 +51,11 @@ STORAGE_POOLS: Final = ResourceCollection(
     path="storage-pools",
     singular="storage_pool",
     plural="storage_pools",
+    create_name_key="name",
     create_schema={
         "type": "object",
         "description": "Other keys are extra capabilities.",
+        "examples": [{"name": "block1@fast#ssd", "gibibytes": 2000, "rack": "r1"}],
         "required": ["name"],
         "properties": {
             "name": {

@@ -13,9 +13,11 @@ DONGLES: Final = ResourceCollection(
     path="dongles",
     singular="dongle",
     plural="dongles",
+    create_name_key="serial",
     create_schema={
         "type": "object",
         "required": ["serial", "product"],
+        "examples": [{"serial": "D-1", "product": "cad", "drawer": "A3"}],
         "properties": {"serial": _TEXT, "product": _TEXT, "drawer": _TEXT},
         "additionalProperties": False,
     },
