@@ -107,12 +107,11 @@ def start_standalone(state_dir: Path, *arguments: str, python: str = sys.executa
     return program, found.split(" at ")[1].strip()
 
 
-def request(url: str, method: str = "GET", body: object = None) -> tuple[int, Any]:
-    """Return status and body of an answer."""
+def request(url: str, method: str = "GET", body: object = None, *, version: str = "1.0") -> tuple[int, Any]:
+    """Return status and body of an answer in a version of the API."""
     data = None if body is None else json.dumps(body).encode()
-    asked = urllib.request.Request(
-        url, data=data, method=method, headers={"Content-Type": "application/json"}
-    )
+    headers = {"Content-Type": "application/json", "OpenStack-API-Version": f"reservation {version}"}
+    asked = urllib.request.Request(url, data=data, method=method, headers=headers)
     try:
         with urllib.request.urlopen(asked, timeout=DEADLINE_SECONDS) as answer:
             text = answer.read()

@@ -40,9 +40,9 @@ describe("a table of resources", () => {
   ];
 
   it("shows what tells the resources apart first, and no long texts", () => {
-    expect(columnsOf(items)).toEqual(["rack", "vcpus"]);
-    expect(items.map(nameOf)).toEqual(["node-1", "node-2"]);
-    expect(nameOf({ id: "9" })).toBe("9");
+    expect(columnsOf(items, "hypervisor_hostname")).toEqual(["rack", "vcpus"]);
+    expect(items.map((each) => nameOf(each, "hypervisor_hostname"))).toEqual(["node-1", "node-2"]);
+    expect(nameOf({ id: "9" }, "name")).toBe("9");
   });
 
   it("has the reason of the health beside it, and not as a column", () => {
@@ -51,7 +51,7 @@ describe("a table of resources", () => {
     expect(reasonOf(down)).toBe("its compute service is down");
     expect(reasonOf({ ...down, health_reason: null })).toBe("");
     expect(reasonOf(items[0]!)).toBe("");
-    expect(columnsOf([down, items[1]!])).toEqual(["rack", "vcpus"]);
+    expect(columnsOf([down, items[1]!], "hypervisor_hostname")).toEqual(["rack", "vcpus"]);
   });
 });
 

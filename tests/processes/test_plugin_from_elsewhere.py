@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -28,6 +29,8 @@ INSTALL = ("install", "--quiet", "--no-input", "--no-deps", "--no-index", "--no-
 SUITE_SECONDS = 900
 STOCK = ("discovery", "list")
 FAR = "9000-01-01 00:00"
+FOR_CONSOLE = ROOT / "console" / "tests" / "dongles.json"
+"""The collection of dongles in the catalogue, with which the console is tested."""
 
 
 @pytest.fixture(scope="module")
@@ -175,6 +178,9 @@ def test_dongles_are_registered_by_commands_of_the_plugin_and_reserved(
     def dongle(*words: str) -> Any:
         return run("openstackclient.shell", *service, "reservation", "dongle", *words, python=python)
 
+    _, found = request(f"{url}/catalogue", version="1.1")
+    [described] = [each for each in found["catalogue"]["collections"] if each["path"] == "dongles"]
+    assert described == json.loads(FOR_CONSOLE.read_text())
     assert dongle("create", "D-1", "--product", "cad", "--drawer", "A3").returncode == 0
     assert dongle("create", "D-1", "--product", "cad").returncode == 1
     assert dongle("create", "D-2", "--product", "writer").returncode == 0

@@ -7,6 +7,7 @@ export type Reservation = Schemas["Reservation"] & Progress & Readonly<Record<st
 export type Lease = Omit<Schemas["Lease"], "reservations"> & Progress & { readonly reservations: Reservation[] };
 export type Catalogue = Schemas["Catalogue"];
 export type ResourceType = Catalogue["resource_types"][number];
+export type Collection = Catalogue["collections"][number];
 export type Property = Catalogue["properties"][number];
 export type Quota = Catalogue["limits"]["quotas"][number];
 export type TimeSlots = Schemas["TimeSlots"];

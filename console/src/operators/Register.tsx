@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks";
 import { textOf } from "../api/problem";
+import type { Collection } from "../api/values";
 import { t } from "../messages";
 import { announce } from "../page/announce";
 import { readCatalogue } from "../search/catalogue";
 import { searchAgain } from "../search/store";
-import { type Collection, registerItem } from "./collections";
-import { readLine } from "./lines";
+import { registerItem } from "./collections";
+import { exampleLine, readLine } from "./lines";
 
 interface Failure {
   readonly line: string;
@@ -42,7 +43,7 @@ export function Register({ collection, onDone }: { collection: Collection; onDon
     <form class="inset" onSubmit={submit}>
       <label class="field">
         <span>
-          {t.operators.oneALine} <code>{collection.example}</code>
+          {t.operators.oneALine} <code>{exampleLine(collection)}</code>
         </span>
         <textarea rows={4} value={text} onInput={(event) => setText(event.currentTarget.value)} />
       </label>
@@ -63,7 +64,7 @@ export function Register({ collection, onDone }: { collection: Collection; onDon
 }
 
 async function register(line: string, collection: Collection): Promise<string | null> {
-  const read = readLine(line, collection.nameKey);
+  const read = readLine(line, collection.create_name_key);
   if ("mistake" in read) return t.operators.badLine(read.mistake);
   try {
     await registerItem(collection, read.values);

@@ -1,9 +1,10 @@
 import { useState } from "preact/hooks";
 import { textOf } from "../api/problem";
+import type { Collection } from "../api/values";
 import { t } from "../messages";
 import { announce } from "../page/announce";
 import { Dialog } from "../page/Dialog";
-import { type Collection, type Item, changeItem, removeItem } from "./collections";
+import { type Item, changeItem, removeItem } from "./collections";
 import { reasonOf } from "./columns";
 import { pairText, readLine } from "./lines";
 
@@ -43,7 +44,7 @@ export function ResourceRow({ collection, item, name, columns, leases, onChange 
         ))}
       </td>
       <td class="number nowrap">
-        {collection.editable && (
+        {collection.update_schema && (
           <button type="button" class="small" onClick={() => setDialog("properties")}>
             {t.operators.properties}
           </button>

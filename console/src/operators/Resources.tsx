@@ -1,18 +1,23 @@
 import { useEffect, useState } from "preact/hooks";
 import { textOf } from "../api/problem";
+import type { Collection } from "../api/values";
 import { t } from "../messages";
-import { COLLECTIONS, type Collection, type Item, holdersNow, listItems } from "./collections";
+import { catalogue, catalogueProblem } from "../search/catalogue";
+import { now } from "../time/clock";
+import { type Item, listHolders, listItems } from "./collections";
 import { columnsOf, nameOf } from "./columns";
 import { Register } from "./Register";
 import { ResourceRow } from "./ResourceRow";
 
 const STEP = 100;
 
-/** The registered resources of all types, with their health and who holds them. */
+/** The registered resources of all collections of the catalogue, with their health and who holds them. */
 export function Resources() {
+  if (catalogueProblem.value) return <p class="problem">{catalogueProblem.value}</p>;
+  if (!catalogue.value) return <p class="muted">{t.loading}</p>;
   return (
     <>
-      {COLLECTIONS.map((each) => (
+      {catalogue.value.collections.map((each) => (
         <OfCollection key={each.path} collection={each} />
       ))}
     </>
@@ -33,7 +38,7 @@ function OfCollection({ collection }: { collection: Collection }) {
     listItems(collection).then((found) => {
       setServed(found !== null);
       setItems(found);
-      if (found) holdersNow(collection).then(setHolders, fail);
+      if (found) listHolders(collection, now.value).then(setHolders, fail);
     }, fail);
   }, [version]);
 
@@ -42,7 +47,7 @@ function OfCollection({ collection }: { collection: Collection }) {
     <section class="panel" aria-label={collection.path}>
       <header class="row">
         <h2>
-          {collection.list.replaceAll("_", " ")} {items && `(${items.length})`}
+          {collection.list_key.replaceAll("_", " ")} {items && `(${items.length})`}
         </h2>
         <button type="button" aria-expanded={registering} onClick={() => setRegistering(!registering)}>
           {t.operators.register}
@@ -71,7 +76,7 @@ function Table({ collection, items, holders, onChange }: TableProps) {
   const [onlyFailed, setOnlyFailed] = useState(false);
   const [most, setMost] = useState(STEP);
   if (items.length === 0) return <p class="muted">{t.operators.noResources}</p>;
-  const columns = columnsOf(items);
+  const columns = columnsOf(items, collection.name_key);
   const wanted = search.trim().toLowerCase();
   const found = items.filter(
     (each) =>
@@ -120,7 +125,7 @@ function Table({ collection, items, holders, onChange }: TableProps) {
                 key={each.id}
                 collection={collection}
                 item={each}
-                name={nameOf(each)}
+                name={nameOf(each, collection.name_key)}
                 columns={columns}
                 leases={holders.get(each.id) ?? []}
                 onChange={onChange}

@@ -1,72 +1,21 @@
 import { call } from "../api/http";
 import { Refused } from "../api/problem";
-
-/** A collection of resources that operators register. */
-export interface Collection {
-  readonly path: string;
-  /** The key of the list in the answer. */
-  readonly list: string;
-  /** What a registration looks like, as a line of the form. */
-  readonly example: string;
-  /** The key of the name in a registration, if it has one. */
-  readonly nameKey: string | null;
-  /** Whether properties can be changed. */
-  readonly editable: boolean;
-  /** Whether lists have pages and filters. */
-  readonly paged: boolean;
-}
-
-/** The collections of the API; those whose plugins are not enabled answer with 404. */
-export const COLLECTIONS: readonly Collection[] = [
-  {
-    path: "os-hosts",
-    list: "hosts",
-    example: "node-1 rack=r1 gpu=a100",
-    nameKey: "name",
-    editable: true,
-    paged: true,
-  },
-  {
-    path: "floatingips",
-    list: "floatingips",
-    example: "floating_network_id=… floating_ip_address=203.0.113.200",
-    nameKey: null,
-    editable: false,
-    paged: true,
-  },
-  {
-    path: "networks",
-    list: "networks",
-    example: "network_type=vlan physical_network=physnet1 segment_id=201-240",
-    nameKey: null,
-    editable: true,
-    paged: false,
-  },
-  {
-    path: "storage-pools",
-    list: "storage_pools",
-    example: "block1@fast#ssd gibibytes=2000 rack=r1",
-    nameKey: "name",
-    editable: true,
-    paged: false,
-  },
-];
+import type { Collection } from "../api/values";
+import { fromApi, type Instant } from "../time/instant";
 
 export type Item = Readonly<{ id: string } & Record<string, unknown>>;
 
-const PAGE = "1000";
-
-/** Return all resources of a collection, or null if it is not served or not for the user. */
+/** Return all resources of a collection, or null if it is not for the user. */
 export async function listItems(collection: Collection): Promise<Item[] | null> {
+  const { path, list_key: key } = collection;
   const found: Item[] = [];
   let marker: string | undefined;
   do {
-    const query = collection.paged ? { limit: PAGE, marker } : {};
     try {
-      const { value } = await call<Record<string, unknown>>(collection.path, { query });
-      const page = value[collection.list] as Item[];
+      const { value } = await call<Record<string, unknown>>(path, { query: { marker } });
+      const page = value[key] as Item[];
       found.push(...page);
-      marker = value[`${collection.list}_links`] ? page.at(-1)?.id : undefined;
+      marker = value[`${key}_links`] ? page.at(-1)?.id : undefined;
     } catch (problem) {
       if (problem instanceof Refused && (problem.status === 404 || problem.status === 403)) return null;
       throw problem;
@@ -75,19 +24,30 @@ export async function listItems(collection: Collection): Promise<Item[] | null> 
   return found;
 }
 
-/** Return the ids of the leases that hold each resource now; empty for collections without filters. */
-export async function holdersNow(collection: Collection): Promise<ReadonlyMap<string, string[]>> {
+interface Allocations {
+  readonly resource_id: string;
+  readonly reservations: ReadonlyArray<{ lease_id: string; start_date: string; end_date: string }>;
+}
+
+/** Return the ids of the leases that hold each resource at this time; empty without a list of allocations. */
+export async function listHolders(collection: Collection, at: Instant): Promise<ReadonlyMap<string, string[]>> {
   const found = new Map<string, string[]>();
-  if (collection.path !== "os-hosts") return found;
+  const filters = collection.allocation_filters;
+  if (!filters) return found;
+  const isByTime = filters.includes("starts_before") && filters.includes("ends_after");
+  const present = isByTime ? { starts_before: "now", ends_after: "now" } : {};
   let marker: string | undefined;
   do {
-    const query = { starts_before: "now", ends_after: "now", limit: PAGE, marker };
-    const { value } = await call<{
-      allocations: Array<{ resource_id: string; reservations: Array<{ lease_id: string }> }>;
-      allocations_links?: unknown;
-    }>(`${collection.path}/allocations`, { query });
+    const query = { ...present, marker };
+    const { value } = await call<{ allocations: Allocations[]; allocations_links?: unknown }>(
+      `${collection.path}/allocations`,
+      { query },
+    );
     for (const { resource_id: id, reservations } of value.allocations) {
-      if (reservations.length) found.set(id, reservations.map((each) => each.lease_id));
+      const current = isByTime
+        ? reservations
+        : reservations.filter((each) => fromApi(each.start_date) <= at && at < fromApi(each.end_date));
+      if (current.length) found.set(id, current.map((each) => each.lease_id));
     }
     marker = value.allocations_links ? value.allocations.at(-1)?.resource_id : undefined;
   } while (marker);

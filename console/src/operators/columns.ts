@@ -1,14 +1,13 @@
 import type { Item } from "./collections";
 
-const NAMES = ["hypervisor_hostname", "name", "floating_ip_address"];
 const REASON = "health_reason";
 const MOST = 9;
 const LONGEST = 60;
 
-/** Return the name of a resource. */
-export function nameOf(item: Item): string {
-  const key = NAMES.find((each) => typeof item[each] === "string");
-  return key ? String(item[key]) : item.id;
+/** Return the name of a resource; its id if the name is missing. */
+export function nameOf(item: Item, nameKey: string): string {
+  const name = item[nameKey];
+  return typeof name === "string" ? name : item.id;
 }
 
 /** Return why a resource cannot be reserved; empty if the service does not tell. */
@@ -22,14 +21,14 @@ export function reasonOf(item: Item): string {
  *
  * Only simple values are shown, and those first in which the resources differ; keys that repeat the name are not.
  */
-export function columnsOf(items: readonly Item[]): string[] {
+export function columnsOf(items: readonly Item[], nameKey: string): string[] {
   const values = new Map<string, Set<unknown>>();
-  const hidden = new Set(["id", "reservable", REASON, ...NAMES, "created_at", "updated_at"]);
+  const hidden = new Set(["id", "reservable", REASON, nameKey, "created_at", "updated_at"]);
   for (const item of items) {
     for (const [key, value] of Object.entries(item)) {
       if (hidden.has(key) || value === null) continue;
       const long = typeof value === "object" || String(value).length > LONGEST;
-      if (long || value === nameOf(item)) hidden.add(key);
+      if (long || value === nameOf(item, nameKey)) hidden.add(key);
       else values.set(key, (values.get(key) ?? new Set()).add(value));
     }
   }

@@ -1,3 +1,5 @@
+import type { Collection } from "../api/values";
+
 /** A line of a form as key and value pairs, or what is wrong with it. */
 export type Line = { readonly values: Record<string, string | number | boolean> } | { readonly mistake: string };
 
@@ -38,6 +40,25 @@ export function readLine(line: string, nameKey: string | null): Line {
 
 /** Return a pair as a line has it. */
 export function pairText(key: string, value: unknown): string {
+  return `${key}=${valueText(value)}`;
+}
+
+function valueText(value: unknown): string {
   const text = String(value);
-  return /^[^\s"=]+$/.test(text) ? `${key}=${text}` : `${key}="${text.replace(/["\\]/g, "\\$&")}"`;
+  return /^[^\s"=]+$/.test(text) ? text : `"${text.replace(/["\\]/g, "\\$&")}"`;
+}
+
+interface Schema {
+  readonly examples?: ReadonlyArray<Readonly<Record<string, unknown>>>;
+  readonly required?: readonly string[];
+}
+
+/** Return a line that registers a resource: the first example of the schema, or else the keys that it requires. */
+export function exampleLine(collection: Collection): string {
+  const schema = collection.create_schema as Schema;
+  const nameKey = collection.create_name_key;
+  const example = schema.examples?.[0] ?? Object.fromEntries((schema.required ?? []).map((key) => [key, "…"]));
+  const pairs = Object.entries(example).filter(([key]) => key !== nameKey);
+  const name = nameKey !== null && nameKey in example ? [valueText(example[nameKey])] : [];
+  return [...name, ...pairs.map(([key, value]) => pairText(key, value))].join(" ");
 }
