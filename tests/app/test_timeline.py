@@ -158,6 +158,9 @@ def test_rights(env: HttpEnv) -> None:
         ({"group_by": "color"}, "group_by: no property named color"),
         ({"filter": "color=red"}, "filter: no resource has a property named color"),
         ({"to": "2030-01-01 00:00"}, "to: must be later than from"),
+        ({"resolution": "0"}, "resolution: must be a number of minutes, from 1 to 1440"),
+        ({"resolution": "1441"}, "resolution: must be"),
+        ({"resolution": "1h"}, "resolution: must be"),
         ({"limit": "1"}, "Unknown query parameter: limit"),
     ],
 )

@@ -176,3 +176,27 @@ def test_no_groups_and_no_resources() -> None:
     busy = BusyTimes.read(index.bookings, np.zeros(0, np.bool_), minutes).ranges(with_cleaning=True)
 
     assert count_in_groups([busy], np.zeros(0, np.intp), 0, minutes) == ()
+
+
+@given(BOOKINGS, MINUTES, st.integers(1, 30))
+def test_coarse_steps_show_the_minute_with_the_fewest_free_resources(
+    held: list[Held], minutes: Minutes, resolution: int
+) -> None:
+    times = BusyTimes.read(make_index(held).bookings, np.ones(RESOURCES, np.bool_), minutes)
+    kinds = [times.ranges(with_cleaning=False), times.ranges(with_cleaning=True)]
+    (exact,) = count_in_groups(kinds, np.zeros(RESOURCES, np.intp), 1, minutes)
+
+    coarse = exact.coarsened(minutes, resolution)
+
+    by_minute = list(zip(*at_each_minute(exact, minutes), strict=True))
+    cells = [(minutes.first + each) // resolution for each in range(minutes.count)]
+    wanted = [
+        max(
+            (by_minute[each] for each in range(minutes.count) if cells[each] == cell),
+            key=lambda each: each[-1],
+        )
+        for cell in cells
+    ]
+    assert list(zip(*at_each_minute(coarse, minutes), strict=True)) == wanted
+    assert all((minutes.first + each) % resolution == 0 for each in coarse.minutes[1:].tolist())
+    assert (np.diff(coarse.numbers, axis=1) != 0).any(axis=0).all()

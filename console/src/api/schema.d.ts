@@ -3122,6 +3122,8 @@ export interface operations {
                 filter?: string;
                 /** @description A property of the catalogue: one group for each of its values. Without it, all resources are one group. */
                 group_by?: string;
+                /** @description A number of minutes, at most 1440; the default is 1. Times of the answer are multiples of it in UTC, and each interval has the numbers of its minute in which the fewest are free. */
+                resolution?: string;
                 /** @description How large one unit is, if reservations of the type hold parts of resources: the `unit_keys` of the catalogue with values, such as `vcpus=4,memory_mb=8192,disk_gb=40`. The answer then counts units. */
                 unit?: string;
             };
@@ -3174,6 +3176,8 @@ export interface operations {
                 filter?: string;
                 /** @description A property of the catalogue: one group for each of its values. Without it, all resources are one group. */
                 group_by?: string;
+                /** @description A number of minutes, at most 1440; the default is 1. Times of the answer are multiples of it in UTC, and each interval has the numbers of its minute in which the fewest are free. */
+                resolution?: string;
                 /** @description `true` for a row for each resource, instead of groups. The default is `false`. */
                 resources?: string;
             };

@@ -135,6 +135,7 @@ async function read(key: string, tile: Tile, now: number): Promise<void> {
     filter: filter.value || undefined,
     from: tile.first ? "now" : toApi(tile.start),
     to: toApi(Math.min(tile.end, now + 366 * DAY)),
+    resolution: String(tile.resolution),
   };
   try {
     const before = cache.peek().get(key);
@@ -160,6 +161,7 @@ async function readOnes(value: Value, visible: readonly Tile[], signal: AbortSig
       filter: filterOf(value) || undefined,
       from: first.first ? "now" : toApi(first.start),
       to: toApi(last.end),
+      resolution: String(first.resolution),
     },
     signal,
   );

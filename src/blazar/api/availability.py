@@ -16,7 +16,7 @@ from blazar.api.route import Route
 from blazar.api.schema_parts import ref, wrapped
 from blazar.ports.manager import JsonObject
 
-_PERIOD_QUERY: Final = ("resource_type", "from", "to", "filter", "group_by")
+_PERIOD_QUERY: Final = ("resource_type", "from", "to", "filter", "group_by", "resolution")
 FREE_AMOUNTS_QUERY: Final = (*_PERIOD_QUERY, "unit")
 TIMELINE_QUERY: Final = (*_PERIOD_QUERY, "resources")
 

@@ -103,6 +103,8 @@ _QUERY: dict[str, str] = {
     "filter": "A requirement, in the short form or as JSON; only resources that satisfy it count.",
     "unit": "How large one unit is, if reservations of the type hold parts of resources: the `unit_keys` of "
     "the catalogue with values, such as `vcpus=4,memory_mb=8192,disk_gb=40`. The answer then counts units.",
+    "resolution": "A number of minutes, at most 1440; the default is 1. Times of the answer are multiples of "
+    "it in UTC, and each interval has the numbers of its minute in which the fewest are free.",
     "resources": "`true` for a row for each resource, instead of groups. The default is `false`.",
     "detail": "Return more than names; `false`, `0`, `no`, `off` or empty for names only.",
     "all": "Include private properties, for operators; `false`, `0`, `no`, `off` or empty to omit them.",

@@ -37,7 +37,8 @@ def list_free_amounts(
     Args:
         context: The context.
         caller: The caller; may name the same properties as in a request for a lease.
-        query: ``resource_type``, and optionally ``from``, ``to``, ``filter``, ``group_by`` and ``unit``.
+        query: ``resource_type``, and optionally ``from``, ``to``, ``filter``, ``group_by``, ``unit`` and
+            ``resolution``.
         known: The tags of answers that the caller has.
 
     Returns:
@@ -69,7 +70,7 @@ def list_free_amounts(
         times = _read_bookings(availability, wanted, need, question.minutes)
     groups = group(facts, wanted, question.group_by)
     totals = times.totals(groups.group_of, len(groups.values))
-    steps = times.count_busy(groups.group_of, len(groups.values))
+    steps = question.coarsen(times.count_busy(groups.group_of, len(groups.values)))
     return {
         "etag": tag,
         "region": context.settings.region,
@@ -123,6 +124,7 @@ def _tag_of(context: Context, question: Question, need: Need | None, version: Se
         question.minutes.count,
         question.minutes.cleaning,
         begun,
+        question.resolution,
         render(question.requirement),
         question.group_by,
         # A flavor of the same id may have been replaced by another one.

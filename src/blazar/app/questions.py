@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -14,7 +14,7 @@ from blazar.app.leases.limits import check_conditions
 from blazar.app.visible_facts import VisibleFacts, is_whole, rank_of
 from blazar.booking.context import Context, Plugin
 from blazar.domain.booking_rows import Mask, Numbers, Positions
-from blazar.domain.busy_times import Minutes
+from blazar.domain.busy_times import Minutes, Steps
 from blazar.domain.dates import counted_as_now, format_date, minute_of, parse_date
 from blazar.domain.errors import InvalidParameter, InvalidPeriod, InvalidRequirement, MissingParameter
 from blazar.domain.expressions import parse
@@ -26,6 +26,8 @@ JsonObject = Mapping[str, object]
 
 MOST_GROUPS: Final = 1000
 """The most groups of one answer."""
+COARSEST: Final = 24 * 60
+"""The largest resolution in minutes."""
 _DEFAULT_SPAN: Final = timedelta(days=7)
 
 
@@ -40,6 +42,14 @@ class Question:
     group_by: str | None
     unit: Mapping[str, str]
     """How large one unit is, by the keys of a reservation; empty for whole resources."""
+    resolution: int
+    """The minutes that the answer does not tell apart: its times are multiples of it since 1970."""
+
+    def coarsen(self, steps: Iterable[Steps]) -> Sequence[Steps]:
+        """Return steps in the resolution of the question; each shows its minute with the fewest free ones."""
+        if self.resolution == 1:
+            return tuple(steps)
+        return [each.coarsened(self.minutes, self.resolution) for each in steps]
 
     def check_unit(self, facts: VisibleFacts) -> None:
         """Raise InvalidParameter if free amounts depend on the size of a unit, which the question lacks."""
@@ -88,7 +98,16 @@ def parse_question(context: Context, query: JsonObject) -> Question:
         requirement=requirement,
         group_by=None if group_by is None else str(group_by),
         unit={} if unit is None else _parse_unit(plugin, str(unit)),
+        resolution=_parse_resolution(query.get("resolution", "1")),
     )
+
+
+def _parse_resolution(value: object) -> int:
+    text = str(value)
+    # The length is bounded because the conversion of long texts is slow.
+    if not (text.isascii() and text.isdigit() and len(text) <= 4 and 1 <= int(text) <= COARSEST):
+        raise InvalidParameter("resolution", f"must be a number of minutes, from 1 to {COARSEST}")
+    return int(text)
 
 
 def _parse_unit(plugin: Plugin, text: str) -> Mapping[str, str]:

@@ -77,7 +77,7 @@ def get_timeline(context: Context, caller: Caller, query: JsonObject, with_ids: 
     if is_by_resource:
         return {**answer, "resources": _list_rows(question, kinds, ids, len(wanted), with_ids)}
     groups = group(facts, wanted, question.group_by)
-    steps = count_in_groups(kinds, groups.group_of, len(groups.values), question.minutes)
+    steps = question.coarsen(count_in_groups(kinds, groups.group_of, len(groups.values), question.minutes))
     found = zip(groups.values, groups.count(wanted), steps, strict=True)
     return {
         **answer,
@@ -151,7 +151,7 @@ def _list_rows(
     places = sorted(ids, key=lambda each: hashlib.blake2b(ids[each].encode()).digest())
     row_of = np.full(length, -1, np.intp)
     row_of[places] = np.arange(len(places))
-    steps = count_in_groups(kinds, row_of, len(places), question.minutes)
+    steps = question.coarsen(count_in_groups(kinds, row_of, len(places), question.minutes))
     return [
         {
             "row": number,

@@ -157,6 +157,21 @@ class Steps:
     numbers: NDArray[np.int64]
     """One row for each kind of ranges."""
 
+    def coarsened(self, minutes: Minutes, resolution: int) -> Steps:
+        """Return steps that begin at multiples of some minutes since 1970, except the first one.
+
+        Each has the numbers of its minute in which the last number is the largest; of several, the earliest.
+        Two that follow each other differ in some number.
+        """
+        begins = np.maximum(np.arange(-(minutes.first % resolution), minutes.count, resolution), 0)
+        times = np.union1d(self.minutes, begins)
+        numbers = self.numbers[:, np.searchsorted(self.minutes, times, side="right") - 1]
+        cells = np.searchsorted(begins, times, side="right") - 1
+        order = np.lexsort((times, -numbers[-1], cells))
+        numbers = numbers[:, order[np.searchsorted(cells[order], np.arange(len(begins)))]]
+        differs = np.append(True, (numbers[:, 1:] != numbers[:, :-1]).any(axis=0))
+        return Steps(begins[differs], numbers[:, differs])
+
 
 def count_in_groups(
     kinds: Sequence[Ranges], group_of: Positions, groups: int, minutes: Minutes

@@ -96,7 +96,7 @@ class QueriesProxy(sdk_proxy.Proxy):
 
         Args:
             resource_type: A resource type of the catalogue.
-            query: ``from_`` and ``to``, ``filter``, ``group_by`` and ``unit``, as in the API.
+            query: ``from_`` and ``to``, ``filter``, ``group_by``, ``resolution`` and ``unit``, as in the API.
         """
         return self._question("GET", "/availability", **_parameters(resource_type, query))
 
