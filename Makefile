@@ -123,7 +123,7 @@ static: $(STAMP)
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy src client nova plugin-testing tests bench examples cloudlab rig doc
-	@MYPYPATH=bench $(BIN)/mypy --scripts-are-modules bench/filter bench/hostile bench/maintenance bench/month bench/offers bench/planning bench/processor bench/search bench/race bench/refusals bench/slots bench/times bench/groups bench/usage
+	@MYPYPATH=bench $(BIN)/mypy --scripts-are-modules bench/console bench/filter bench/hostile bench/maintenance bench/month bench/offers bench/planning bench/processor bench/search bench/race bench/refusals bench/slots bench/times bench/groups bench/usage
 	@$(BIN)/lint-imports --no-logo
 
 lock: require-python ## resolve the versions of all dependencies again, into constraints.txt
