@@ -252,7 +252,6 @@ def test_rights_and_private_properties(env: HttpEnv) -> None:
 @pytest.mark.parametrize(
     ("keys", "problem"),
     [
-        ({"resource_type": None}, "resource_type"),
         ({"resource_type": "physical:car"}, "resource_type: physical:car is not supported"),
         ({"resource_type": "virtual:instance"}, "unit: "),
         ({"from": "tomorrow"}, "from"),

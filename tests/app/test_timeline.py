@@ -140,6 +140,10 @@ def test_ids_are_only_shown_by_policy(env: HttpEnv, hosts: list[str]) -> None:
 
 
 @pytest.mark.usefixtures("hosts")
+def test_the_first_type_is_the_default(env: HttpEnv) -> None:
+    assert good(ask(env, resource_type=None))["resource_type"] == next(iter(env.context.plugins))
+
+
 def test_rights(env: HttpEnv) -> None:
     good(ask(env, READER))
     refusal(ask(env, Who(roles="guest")), 403)
@@ -151,7 +155,6 @@ def test_rights(env: HttpEnv) -> None:
 @pytest.mark.parametrize(
     ("keys", "problem"),
     [
-        ({"resource_type": None}, "resource_type"),
         ({"resource_type": "virtual:ghost"}, "resource_type"),
         ({"resources": "some"}, "resources: must be true or false"),
         ({"resources": "true", "group_by": "rack"}, "group_by: cannot be used together with resources"),

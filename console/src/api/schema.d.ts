@@ -3112,7 +3112,7 @@ export interface operations {
     list_free_amounts: {
         parameters: {
             query?: {
-                /** @description Required. A resource type of the catalogue. */
+                /** @description A resource type of the catalogue. The default is the first one in `[manager] plugins`. */
                 resource_type?: string;
                 /** @description Start of the period, not in the past: `%Y-%m-%d %H:%M` in UTC, or `now`. The default is `now`. */
                 from?: string;
@@ -3166,7 +3166,7 @@ export interface operations {
     get_timeline: {
         parameters: {
             query?: {
-                /** @description Required. A resource type of the catalogue. */
+                /** @description A resource type of the catalogue. The default is the first one in `[manager] plugins`. */
                 resource_type?: string;
                 /** @description Start of the period, not in the past: `%Y-%m-%d %H:%M` in UTC, or `now`. The default is `now`. */
                 from?: string;

@@ -97,7 +97,7 @@ _FAULTS: Mapping[int, tuple[str, tuple[str, ...]]] = {
 
 _DATE = "`%Y-%m-%d %H:%M` in UTC, or `now`."
 _QUERY: dict[str, str] = {
-    "resource_type": "Required. A resource type of the catalogue.",
+    "resource_type": "A resource type of the catalogue. The default is the first one in `[manager] plugins`.",
     "from": f"Start of the period, not in the past: {_DATE} The default is `now`.",
     "to": "End of the period, at most 366 days later: `%Y-%m-%d %H:%M` in UTC. The default is 7 days later.",
     "filter": "A requirement, in the short form or as JSON; only resources that satisfy it count.",

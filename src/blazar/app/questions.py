@@ -16,7 +16,7 @@ from blazar.booking.context import Context, Plugin
 from blazar.domain.booking_rows import Mask, Numbers, Positions
 from blazar.domain.busy_times import Minutes, Steps
 from blazar.domain.dates import counted_as_now, format_date, minute_of, parse_date
-from blazar.domain.errors import InvalidParameter, InvalidPeriod, InvalidRequirement, MissingParameter
+from blazar.domain.errors import InvalidParameter, InvalidPeriod, InvalidRequirement
 from blazar.domain.expressions import parse
 from blazar.domain.interval import Interval
 from blazar.domain.requirements import Fact, Requirement, unknown_keys
@@ -80,11 +80,9 @@ def parse_question(context: Context, query: JsonObject) -> Question:
     """Return the question of a query with the parameters of ``GET /v1/availability``.
 
     Raises:
-        BadRequest: A parameter is missing or invalid.
+        BadRequest: A parameter is invalid.
     """
-    if query.get("resource_type") is None:
-        raise MissingParameter("resource_type")
-    plugin = context.plugin_for(str(query["resource_type"]))
+    plugin = context.plugin_for(str(query.get("resource_type") or next(iter(context.plugins))))
     window = _parse_window(context, query)
     requirement = parse(query.get("filter"), field="filter")
     check_conditions(context.settings.leases.limits, [requirement])
