@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from typing import ClassVar
@@ -259,23 +259,30 @@ class LifeContract(HarnessedEnv):
         assert env.snapshot() == env.empty
 
 
-def each_call(env: PluginEnv, story: Callable[[PluginEnv], None], fault: str, stride: int = 1) -> None:
-    """Run a story once for each of its calls of the cloud, which has a fault of ``CLOUD_FAULTS``."""
+def each_call(
+    env: PluginEnv, story: Callable[[PluginEnv], None], fault: str, stride: int = 1, first: int = 1
+) -> None:
+    """Run a story once for each of its calls of the cloud, which has a fault of ``CLOUD_FAULTS``.
+
+    With a *stride*, only every so many calls have one, from the *first* one on.
+    """
 
     def arm(nth: int) -> None:
         env.faults.add(CLOUD_FAULTS[fault](nth))
 
-    _each_step(env, story, arm, lambda: bool(env.faults.fired), stride)
+    _each_step(env, story, arm, lambda: bool(env.faults.fired), itertools.count(first, stride))
 
 
-def each_commit(env: PluginEnv, story: Callable[[PluginEnv], None], fault: str, stride: int = 1) -> None:
-    """Run a story once for each of its commits, which has a fault of ``COMMIT_FAULTS``."""
+def each_commit(
+    env: PluginEnv, story: Callable[[PluginEnv], None], fault: str, stride: int = 1, first: int = 1
+) -> None:
+    """Run a story once for each of its commits, which has a fault of ``COMMIT_FAULTS``; as above."""
     _each_step(
         env,
         story,
         lambda nth: env.store.arm(COMMIT_FAULTS[fault], nth),
         lambda: not env.store.is_armed,
-        stride,
+        itertools.count(first, stride),
     )
 
 
@@ -284,10 +291,10 @@ def _each_step(
     story: Callable[[PluginEnv], None],
     arm: Callable[[int], None],
     has_struck: Callable[[], bool],
-    stride: int,
+    numbers: Iterable[int],
 ) -> None:
-    """Run a story once for each of its steps, with a fault at that step; nothing is left in the cloud."""
-    for nth in itertools.count(1, stride):
+    """Run a story once for each of these steps, with a fault at that step; nothing is left in the cloud."""
+    for nth in numbers:
         env.reset()
         env.arm, env.has_struck = functools.partial(arm, nth), has_struck
         try:
