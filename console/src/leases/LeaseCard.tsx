@@ -7,7 +7,7 @@ import { Period } from "../time/When";
 import { EndInWords } from "./EndInWords";
 import { Extend } from "./Extend";
 import { LeaseDetails } from "./LeaseDetails";
-import { RemoveDialog } from "./RemoveDialog";
+import { RemoveButton } from "./RemoveButton";
 import { Shrink } from "./Shrink";
 import { LeaseCountdown, State } from "./State";
 import { newLeases } from "./store";
@@ -18,7 +18,6 @@ type Opened = "extend" | "shrink" | "details" | null;
 /** A lease with everything that its owner does with it. */
 export function LeaseCard({ lease }: { lease: Lease }) {
   const [opened, setOpened] = useState<Opened>(null);
-  const [removing, setRemoving] = useState(false);
   const toggle = (what: Opened) => setOpened(opened === what ? null : what);
   const asked = lease.reservations.map((each) => ({ resource_type: each.resource_type, amount: amountOf(each) }));
   const button = (what: Exclude<Opened, null>, text: string) => (
@@ -51,16 +50,11 @@ export function LeaseCard({ lease }: { lease: Lease }) {
         {button("details", t.leases.details)}
         {canChange(lease) && button("extend", t.leases.extend)}
         {canChange(lease) && button("shrink", t.leases.shrink)}
-        {lease.status !== "DELETING" && (
-          <button type="button" class="danger" onClick={() => setRemoving(true)}>
-            {lease.status === "ACTIVE" ? t.leases.endNow : t.leases.remove}
-          </button>
-        )}
+        {lease.status !== "DELETING" && <RemoveButton lease={lease} />}
       </p>
       {opened === "extend" && <Extend lease={lease} onDone={() => setOpened(null)} />}
       {opened === "shrink" && <Shrink lease={lease} onDone={() => setOpened(null)} />}
       {opened === "details" && <LeaseDetails lease={lease} />}
-      {removing && <RemoveDialog lease={lease} onClose={() => setRemoving(false)} />}
     </article>
   );
 }

@@ -4,8 +4,8 @@ import type { MaintenancePlan } from "../api/values";
 import { t } from "../messages";
 import { announce } from "../page/announce";
 import { zone } from "../page/preferences";
-import { catalogue, unitName } from "../search/catalogue";
 import { searchAgain, wish } from "../search/store";
+import { TypeSelect } from "../search/TypeSelect";
 import { minute } from "../time/clock";
 import { toApi } from "../time/instant";
 import { readMoment } from "../time/reading";
@@ -102,16 +102,11 @@ export function NewMaintenance({ onDone }: { onDone: () => void }) {
   return (
     <form class="inset" onSubmit={preview}>
       <div class="grid">
-        <label class="field">
-          <span>{t.chart.type}</span>
-          <select value={entered.resourceType} onChange={(event) => enter({ resourceType: event.currentTarget.value })}>
-            {catalogue.value?.resource_types.map((each) => (
-              <option key={each.resource_type} value={each.resource_type}>
-                {unitName(each)}
-              </option>
-            ))}
-          </select>
-        </label>
+        <TypeSelect
+          label={t.chart.type}
+          value={entered.resourceType}
+          onChange={(resourceType) => enter({ resourceType })}
+        />
         {field("resources", "")}
         {field("filter", "rack=r1")}
         {field("start", t.time.now)}
