@@ -11,7 +11,8 @@ from typing import Final
 import numpy as np
 
 from blazar.booking.context import Context
-from blazar.booking.search import Found, beside, find_in_window, holdings_of, search_for
+from blazar.booking.search import Found, find_in_window, holdings_of, search_for
+from blazar.booking.shares import beside
 from blazar.booking.specs import intact_spec, requirement_of
 from blazar.booking.visibility import visible_to
 from blazar.domain.availability import Availability

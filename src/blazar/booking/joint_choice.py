@@ -18,6 +18,7 @@ import numpy as np
 
 from blazar.booking.context import Plugin
 from blazar.booking.grouped_choice import choose, free_units
+from blazar.booking.shares import beside, together
 from blazar.booking.specs import need_of
 from blazar.domain.availability import Availability
 from blazar.domain.booking_rows import Numbers
@@ -77,15 +78,11 @@ def _choose_in_turn(
     chosen: dict[int, Holdings] = {}
     for number in order:
         part = parts[number]
-        beside = {key: [*shares] for key, shares in part.wish.beside.items()}
-        for holdings in chosen.values():
-            for key, share in holdings.items():
-                beside.setdefault(key, []).append(share)
         of_others = [ids for each, ids in kept.items() if each != number]
         wish = replace(
             part.wish,
             excluded=part.wish.excluded.union(*of_others),
-            beside={key: tuple(shares) for key, shares in beside.items()},
+            beside=together(part.wish.beside, beside(chosen.values())),
         )
         try:
             chosen[number] = choose(part.plugin, wish, part.view, part.grouping)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from blazar.booking.context import Context, Plugin
 from blazar.booking.grouped_choice import choose
 from blazar.booking.joint_choice import Part, choose_together
+from blazar.booking.shares import beside, together
 from blazar.booking.specs import booked_window, intact_spec, requirement_of
 from blazar.booking.visibility import visible_to
 from blazar.domain.availability import Availability, Shuffle
@@ -208,6 +209,8 @@ def _find_in_memory(
         except Conflict:
             if (found := _find_together(context, searches, shuffle)) is not None:
                 return found
+            if not is_confirmed:
+                raise
     return _find_in_turn(context, searches, shuffle, is_confirmed=is_confirmed, is_current=is_current)
 
 
@@ -251,14 +254,13 @@ def _find_in_turn(
 ) -> Found:
     """Return resources for each search, which leaves the others to those after it."""
     chosen: list[Holdings] = []
-    given: dict[ResourceId, tuple[Share | None, ...]] = {}
     generations: dict[ResourceId, int] = {}
     begun = {each.plugin.collection for each in searches} if is_current else set()
     for search in searches:
         wish = replace(
             search.wish,
             window=booked_window(search.plugin, search.wish.spec, search.wish.window),
-            beside=_together(search.wish.beside, given),
+            beside=together(search.wish.beside, beside(chosen)),
             shuffle=shuffle,
         )
         collection = search.plugin.collection
@@ -267,20 +269,9 @@ def _find_in_turn(
             begun.add(collection)
             found = _choose(context, replace(search, wish=wish), view, is_confirmed=is_confirmed)
             chosen.append(found)
-            for key, share in found.items():
-                given[key] = (*given.get(key, ()), share)
             # An earlier search may have seen an older generation; the claim must be made on that one.
             generations = {each: view.generation_of(each) for each in found} | generations
     return Found(chosen=tuple(chosen), generations=generations)
-
-
-def _together(
-    one: Mapping[ResourceId, tuple[Share | None, ...]], other: Mapping[ResourceId, tuple[Share | None, ...]]
-) -> Mapping[ResourceId, tuple[Share | None, ...]]:
-    """Return the shares of both as a copy; *other* may be modified afterwards."""
-    if not one or not other:
-        return dict(one or other)
-    return {key: (*one.get(key, ()), *other.get(key, ())) for key in one.keys() | other.keys()}
 
 
 def _shuffle(context: Context, attempt: int) -> Shuffle | None:
@@ -292,15 +283,6 @@ def _shuffle(context: Context, attempt: int) -> Shuffle | None:
 def count_units(holdings: Holdings) -> int:
     """Return the number of whole resources and slots in some holdings."""
     return sum(1 if share is None else share.slots for share in holdings.values())
-
-
-def beside(holdings: Iterable[Holdings]) -> dict[ResourceId, tuple[Share | None, ...]]:
-    """Return the combined holdings of each resource in the form of ``Wish.beside``."""
-    together: dict[ResourceId, tuple[Share | None, ...]] = {}
-    for each in holdings:
-        for key, share in each.items():
-            together[key] = (*together.get(key, ()), share)
-    return together
 
 
 def has_room_now(context: Context, collection: str, allocation: Allocation) -> bool:

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from blazar.booking.context import Context
 from blazar.booking.grouped_choice import choose
-from blazar.booking.search import beside
+from blazar.booking.shares import beside
 from blazar.booking.visibility import visible_to
 from blazar.domain.availability import Availability, Resource
 from blazar.domain.bookings import Booking

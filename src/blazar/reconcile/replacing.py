@@ -12,7 +12,8 @@ from datetime import datetime
 
 from blazar.booking.context import Context
 from blazar.booking.past_uses import record_uses
-from blazar.booking.search import Found, Search, beside, find_resources, holdings_of, search_for
+from blazar.booking.search import Found, Search, find_resources, holdings_of, search_for
+from blazar.booking.shares import beside
 from blazar.booking.specs import booked_window_of
 from blazar.booking.transitions import record_changes
 from blazar.domain.capacity import Share

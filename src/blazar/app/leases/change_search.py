@@ -11,7 +11,8 @@ from blazar.app.properties import hidden_in_request
 from blazar.app.request_work import RequestWork
 from blazar.booking.assignments import assign
 from blazar.booking.context import Context, Plugin
-from blazar.booking.search import Found, Search, beside, holdings_of, search_for
+from blazar.booking.search import Found, Search, holdings_of, search_for
+from blazar.booking.shares import beside
 from blazar.booking.specs import booked_window_of, intact_spec, requirement_of
 from blazar.domain.errors import CannotChange, Conflict
 from blazar.domain.health import ResourceState
