@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import { createFeed } from "../api/notices";
-import { textOf } from "../api/problem";
 import type { FeedCreate, Lease, NewFeed } from "../api/values";
 import { unit } from "../chart/store";
 import { LeaseSelect } from "../leases/LeaseSelect";
 import { t } from "../messages";
+import { Problem, useAttempts } from "../page/attempt";
 import { condition, typeOf } from "../search/catalogue";
 import { wish } from "../search/store";
 import { TypeSelect } from "../search/TypeSelect";
@@ -25,22 +25,14 @@ export function NewFeedForm({ lease, onMade }: { lease: Lease | null; onMade: (f
     requirement: property ? condition(property.name, property.value) : "",
     unit: unit.value,
   });
-  const [problem, setProblem] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { busy, problem, fail, attempt } = useAttempts();
   const enter = (part: Partial<EnteredFeed>) => setEntered({ ...entered, ...part });
 
   async function submit(event: Event) {
     event.preventDefault();
     const request = feedRequest(entered);
-    if (typeof request === "string") return setProblem(request);
-    setBusy(true);
-    setProblem(null);
-    try {
-      onMade(await createFeed(request));
-    } catch (reason) {
-      setProblem(textOf(reason));
-      setBusy(false);
-    }
+    if (typeof request === "string") return fail(request);
+    await attempt(async () => onMade(await createFeed(request)));
   }
 
   const field = (key: "name" | "alarm" | "requirement", hint = "") => (
@@ -98,11 +90,7 @@ export function NewFeedForm({ lease, onMade }: { lease: Lease | null; onMade: (f
         )}
         {field("name")}
       </div>
-      {problem && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       <p class="actions">
         <button class="primary" disabled={busy}>
           {t.feeds.submit}

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { createSubscription } from "../api/notices";
-import { textOf } from "../api/problem";
 import type { Lease, NewSubscription } from "../api/values";
 import { LeaseSelect } from "../leases/LeaseSelect";
 import { t } from "../messages";
+import { Problem, useAttempts } from "../page/attempt";
 import { isOperator } from "../page/place";
 import { zone } from "../page/preferences";
 import { catalogue } from "../search/catalogue";
@@ -31,22 +31,14 @@ export function NewSubscriptionForm({ lease, onMade }: Props) {
     below: "",
     waits: "",
   });
-  const [problem, setProblem] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { busy, problem, fail, attempt } = useAttempts();
   const enter = (part: Partial<EnteredSubscription>) => setEntered({ ...entered, ...part });
 
   async function submit(event: Event) {
     event.preventDefault();
     const request = subscriptionRequest(entered, zone());
-    if (typeof request === "string") return setProblem(request);
-    setBusy(true);
-    setProblem(null);
-    try {
-      onMade(await createSubscription(request));
-    } catch (reason) {
-      setProblem(textOf(reason));
-      setBusy(false);
-    }
+    if (typeof request === "string") return fail(request);
+    await attempt(async () => onMade(await createSubscription(request)));
   }
 
   const scopes: Scope[] = ["own", "project", "lease", ...(isOperator.value ? (["site"] as const) : [])];
@@ -95,11 +87,7 @@ export function NewSubscriptionForm({ lease, onMade }: Props) {
         <SiteConditions entered={entered} onChange={enter} />
       </div>
       <Events entered={entered} onChange={enter} />
-      {problem && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       <p class="actions">
         <button class="primary" disabled={busy || entered.events?.length === 0}>
           {t.notices.submit}

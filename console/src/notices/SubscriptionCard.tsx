@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import { changeSubscription, deleteSubscription, testSubscription } from "../api/notices";
-import { textOf } from "../api/problem";
 import type { Subscription, SubscriptionUpdate } from "../api/values";
 import { leases } from "../leases/store";
 import { t } from "../messages";
 import { announce } from "../page/announce";
+import { Problem, useAttempts } from "../page/attempt";
 import { ConfirmButton } from "../page/ConfirmButton";
 import { MINUTE } from "../time/instant";
 import { durationText } from "../time/format";
@@ -17,31 +17,17 @@ interface Props {
 
 /** A subscription with its state, and what its project does with it. */
 export function SubscriptionCard({ subscription, onChange }: Props) {
-  const [problem, setProblem] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { busy, problem, attempt } = useAttempts();
   const target = subscription.url ?? subscription.address ?? t.notices.ownAddress;
 
-  async function attempt(act: () => Promise<void>, done: string) {
-    setBusy(true);
-    setProblem(null);
-    try {
-      await act();
-      announce(done);
-      await onChange();
-    } catch (reason) {
-      setProblem(textOf(reason));
-    }
-    setBusy(false);
+  async function run(act: Promise<void>, done: string) {
+    await act;
+    announce(done);
+    await onChange();
   }
 
   const change = (body: SubscriptionUpdate) =>
-    attempt(() => changeSubscription(subscription.id, body), t.notices.changed);
-
-  async function remove() {
-    await deleteSubscription(subscription.id);
-    announce(t.notices.removed);
-    await onChange();
-  }
+    attempt(() => run(changeSubscription(subscription.id, body), t.notices.changed));
 
   return (
     <article class="inset" aria-label={target}>
@@ -51,11 +37,7 @@ export function SubscriptionCard({ subscription, onChange }: Props) {
       </p>
       <p class="muted">{eventsText(subscription)}</p>
       {subscription.problem && <p class="problem">{subscription.problem}</p>}
-      {problem && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {!subscription.confirmed && <Confirmation busy={busy} onConfirm={(code) => void change({ code })} />}
       <p class="actions">
         <button type="button" disabled={busy} onClick={() => void change({ enabled: !subscription.enabled })}>
@@ -64,7 +46,7 @@ export function SubscriptionCard({ subscription, onChange }: Props) {
         <button
           type="button"
           disabled={busy || !subscription.enabled || !subscription.confirmed}
-          onClick={() => void attempt(() => testSubscription(subscription.id), t.notices.tested)}
+          onClick={() => void attempt(() => run(testSubscription(subscription.id), t.notices.tested))}
         >
           {t.notices.test}
         </button>
@@ -77,7 +59,7 @@ export function SubscriptionCard({ subscription, onChange }: Props) {
           label={t.notices.remove}
           title={t.notices.removeTitle}
           text={t.notices.removeText}
-          onConfirm={remove}
+          onConfirm={() => run(deleteSubscription(subscription.id), t.notices.removed)}
         />
       </p>
     </article>

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import { textOf } from "../api/problem";
 import type { MaintenancePlan } from "../api/values";
 import { t } from "../messages";
 import { announce } from "../page/announce";
+import { Problem, useAttempts } from "../page/attempt";
 import { zone } from "../page/preferences";
 import { searchAgain, wish } from "../search/store";
 import { TypeSelect } from "../search/TypeSelect";
@@ -55,8 +55,7 @@ export function NewMaintenance({ onDone }: { onDone: () => void }) {
     leavePool: false,
   });
   const [plan, setPlan] = useState<{ request: MaintenanceRequest; plan: MaintenancePlan } | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { busy, problem, fail, attempt } = useAttempts();
   const enter = (part: Partial<Entered>) => {
     setEntered({ ...entered, ...part });
     setPlan(null);
@@ -65,7 +64,7 @@ export function NewMaintenance({ onDone }: { onDone: () => void }) {
   async function preview(event: Event) {
     event.preventDefault();
     const request = requestOf(entered);
-    if (typeof request === "string") return setProblem(request);
+    if (typeof request === "string") return fail(request);
     await attempt(async () => setPlan({ request, plan: await previewMaintenance(request) }));
   }
 
@@ -76,17 +75,6 @@ export function NewMaintenance({ onDone }: { onDone: () => void }) {
       searchAgain.value += 1;
       onDone();
     });
-  }
-
-  async function attempt(act: () => Promise<void>) {
-    setBusy(true);
-    setProblem(null);
-    try {
-      await act();
-    } catch (found) {
-      setProblem(textOf(found));
-    }
-    setBusy(false);
   }
 
   const field = (key: "resources" | "filter" | "start" | "end" | "reason", hint: string) => (
@@ -121,11 +109,7 @@ export function NewMaintenance({ onDone }: { onDone: () => void }) {
         />
         {t.operators.maintenanceFields.leavePool}
       </label>
-      {problem && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {plan && <Plan plan={plan.plan} />}
       <p class="actions">
         <button class={plan ? "" : "primary"} disabled={busy}>

@@ -3,6 +3,7 @@ import { textOf } from "../api/problem";
 import type { Collection } from "../api/values";
 import { t } from "../messages";
 import { announce } from "../page/announce";
+import { ConfirmButton } from "../page/ConfirmButton";
 import { Dialog } from "../page/Dialog";
 import { type Item, changeItem, removeItem } from "./collections";
 import { reasonOf } from "./columns";
@@ -19,8 +20,15 @@ interface Props {
 
 /** A registered resource, whose properties can be changed, and which can be removed. */
 export function ResourceRow({ collection, item, name, columns, leases, onChange }: Props) {
-  const [dialog, setDialog] = useState<"properties" | "remove" | null>(null);
+  const [editing, setEditing] = useState(false);
   const healthy = item["reservable"] !== false;
+
+  async function remove() {
+    await removeItem(collection, item.id);
+    announce(t.operators.removed(name));
+    onChange();
+  }
+
   return (
     <tr>
       <th scope="row">{name}</th>
@@ -45,18 +53,19 @@ export function ResourceRow({ collection, item, name, columns, leases, onChange 
       </td>
       <td class="number nowrap">
         {collection.update_schema && (
-          <button type="button" class="small" onClick={() => setDialog("properties")}>
+          <button type="button" class="small" onClick={() => setEditing(true)}>
             {t.operators.properties}
           </button>
         )}{" "}
-        <button type="button" class="small danger" onClick={() => setDialog("remove")}>
-          {t.operators.remove}
-        </button>
-        {dialog === "properties" && (
-          <Properties collection={collection} item={item} name={name} onClose={() => setDialog(null)} onChange={onChange} />
-        )}
-        {dialog === "remove" && (
-          <Remove collection={collection} item={item} name={name} onClose={() => setDialog(null)} onChange={onChange} />
+        <ConfirmButton
+          small
+          label={t.operators.remove}
+          title={t.operators.removeTitle(name)}
+          text={t.operators.removeText}
+          onConfirm={remove}
+        />
+        {editing && (
+          <Properties collection={collection} item={item} name={name} onClose={() => setEditing(false)} onChange={onChange} />
         )}
       </td>
     </tr>
@@ -69,34 +78,6 @@ interface DialogProps {
   name: string;
   onClose: () => void;
   onChange: () => void;
-}
-
-function Remove({ collection, item, name, onClose, onChange }: DialogProps) {
-  const [problem, setProblem] = useState<string | null>(null);
-  async function remove() {
-    try {
-      await removeItem(collection, item.id);
-      announce(t.operators.removed(name));
-      onClose();
-      onChange();
-    } catch (found) {
-      setProblem(textOf(found));
-    }
-  }
-  return (
-    <Dialog title={t.operators.removeTitle(name)} onClose={onClose}>
-      <p>{t.operators.removeText}</p>
-      {problem && <p class="problem" role="alert">{problem}</p>}
-      <p class="actions">
-        <button type="button" class="primary danger" onClick={() => void remove()}>
-          {t.operators.remove}
-        </button>
-        <button type="button" onClick={onClose}>
-          {t.cancel}
-        </button>
-      </p>
-    </Dialog>
-  );
 }
 
 /** Sets and removes properties, written as in a registration. */

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { textOf } from "../api/problem";
 import { t } from "../messages";
+import { Problem, useAttempts } from "./attempt";
 import { Dialog } from "./Dialog";
 
 interface Props {
@@ -9,39 +9,29 @@ interface Props {
   text: string;
   /** Called when the user confirms. What it throws is shown in the dialog, which stays open. */
   onConfirm: () => Promise<void>;
+  small?: boolean;
 }
 
 /** A button for what cannot be undone: it asks first. */
-export function ConfirmButton({ label, title, text, onConfirm }: Props) {
+export function ConfirmButton({ label, title, text, onConfirm, small = false }: Props) {
   const [asking, setAsking] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
+  const { busy, problem, attempt } = useAttempts();
 
-  async function confirm() {
-    setBusy(true);
-    setProblem(null);
-    try {
+  const confirm = () =>
+    attempt(async () => {
       await onConfirm();
       setAsking(false);
-    } catch (reason) {
-      setProblem(textOf(reason));
-    }
-    setBusy(false);
-  }
+    });
 
   return (
     <>
-      <button type="button" class="danger" onClick={() => setAsking(true)}>
+      <button type="button" class={small ? "small danger" : "danger"} onClick={() => setAsking(true)}>
         {label}
       </button>
       {asking && (
         <Dialog title={title} onClose={() => setAsking(false)}>
           <p>{text}</p>
-          {problem && (
-            <p class="problem" role="alert">
-              {problem}
-            </p>
-          )}
+          <Problem text={problem} />
           <p class="actions">
             <button type="button" class="primary danger" disabled={busy} onClick={() => void confirm()}>
               {label}
