@@ -60,6 +60,7 @@ def configure(plan: Plan) -> None:
                 "enable_notification_monitor": True,
                 # Healing starts immediately.
                 "healing_interval": 0,
+                "aggregate_properties": "place:place-*",
             },
             "virtual:floatingip": {"check_interval_minutes": 1},
             "usage_records": {"observation_interval_minutes": 1},

@@ -101,6 +101,29 @@ def test_floating_ips_are_checked_as_often_as_is_said(tmp_path: Path) -> None:
     assert intervals == [timedelta(minutes=10), timedelta(minutes=3), timedelta(0)]
 
 
+def test_properties_that_follow_from_aggregates_have_patterns(tmp_path: Path) -> None:
+    text = "[physical:host]\naggregate_properties = rack:rack-*, row:row-?\n"
+
+    found = config.read_settings(_conf(tmp_path, text)).of(HostSettings)
+
+    assert found.aggregate_properties == {"rack": "rack-*", "row": "row-?"}
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("vcpus:rack-*", "aggregate_properties: vcpus: is read from Nova"),
+        ("rack:", "aggregate_properties: rack: needs a pattern"),
+        (f"{'x' * 65}:rack-*", "a property must have 1 to 64 characters"),
+    ],
+)
+def test_an_unusable_aggregate_property_is_refused(tmp_path: Path, value: str, message: str) -> None:
+    conf = _conf(tmp_path, f"[physical:host]\naggregate_properties = {value}\n")
+
+    with pytest.raises(ValueError, match=message):
+        config.read_settings(conf)
+
+
 def test_grace_periods_are_given_by_resource_type(tmp_path: Path) -> None:
     text = (
         "[usage_records]\nno_show_grace_minutes = physical:host=240,virtual:instance=120\n"

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -17,14 +14,6 @@ from cloudlab.waiting import wait_until
 TRAIT = "CUSTOM_TESTED"
 CLASS = "CUSTOM_TESTED_DEVICE"
 IN_ZONE = '["==", "$availability_zone", "rack-1"]'
-
-
-def refresh(lab: EndToEndLab, *names: str) -> str:
-    """Run ``blazar-manage host refresh``; return what it printed."""
-    conf = lab.openstack.folder.etc("blazar") / "blazar.conf"
-    program = Path(sys.executable).with_name("blazar-manage")
-    command = [str(program), "--config-file", str(conf), "host", "refresh", *names]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def test_a_host_is_found_by_its_exact_name_and_can_be_given_back(
@@ -89,7 +78,7 @@ def test_hosts_are_reserved_by_their_zone_and_return_to_it(
 ) -> None:
     with pytest.raises(BlazarClientException):
         lessee.reserve(resource_properties=IN_ZONE)
-    assert "availability_zone: nova -> rack-1" in refresh(lab)
+    assert "availability_zone: nova -> rack-1" in lab.refresh_hosts()
 
     lease = lessee.start(resource_properties=IN_ZONE)
     aggregates = operator.aggregates()
@@ -97,13 +86,13 @@ def test_hosts_are_reserved_by_their_zone_and_return_to_it(
     assert operator.hosts_of(lease) == {"node-2"}
     assert aggregates["rack-1"]["hosts"] == []
     assert operator.registered()["node-2"]["availability_zone"] == "rack-1"
-    assert refresh(lab) == "4 hosts were read again, 0 have changed\n"
+    assert lab.refresh_hosts() == "4 hosts were read again, 0 have changed\n"
     lessee.end(lease)
     assert operator.aggregates()["rack-1"]["hosts"] == ["node-2"]
 
 
 def test_what_changes_in_the_tree_of_providers_is_read_again(lab: EndToEndLab, operator: Operator) -> None:
-    refresh(lab)
+    lab.refresh_hosts()
     placement = operator.placement
     root = must(operator.provider("node-3"))["uuid"]
     device = {"name": "node-3_device", "parent_provider_uuid": root}
@@ -120,13 +109,13 @@ def test_what_changes_in_the_tree_of_providers_is_read_again(lab: EndToEndLab, o
         traits = {"resource_provider_generation": generation, "traits": [TRAIT]}
         placement.put(f"{path}/traits", json=traits, microversion="1.29")
 
-        assert "node-3: inventories or traits" in refresh(lab, "node-3")
-        assert refresh(lab, "node-3") == "1 hosts were read again, 0 have changed\n"
+        assert "node-3: inventories or traits" in lab.refresh_hosts("node-3")
+        assert lab.refresh_hosts("node-3") == "1 hosts were read again, 0 have changed\n"
     finally:
         placement.delete(f"/resource_providers/{made['uuid']}", microversion="1.29")
         placement.delete(f"/resource_classes/{CLASS}", microversion="1.7")
         placement.delete(f"/traits/{TRAIT}", microversion="1.6")
-    assert "node-3: inventories or traits" in refresh(lab, "node-3")
+    assert "node-3: inventories or traits" in lab.refresh_hosts("node-3")
     lab.forget_providers("node-3")
 
 
@@ -145,7 +134,7 @@ def test_managers_read_hosts_again_when_they_start(lab: EndToEndLab, operator: O
     finally:
         operator.compute.post(f"{path}/action", json={"remove_host": {"host": "node-1"}})
         operator.compute.delete(path)
-        refresh(lab)
+        lab.refresh_hosts()
 
 
 def _make_zone(operator: Operator) -> int:

@@ -108,7 +108,7 @@ class TestRegistration:
         changed = replace(host, vcpus=99, availability_zone="az2", capabilities={}, providers=(CHILD,))
 
         with store.begin() as transaction:
-            transaction.of(HOST_STORE).update(changed, at(1))
+            transaction.of(HOST_STORE).update(changed, {}, at(1))
             transaction.commit()
 
         with store.read() as transaction:

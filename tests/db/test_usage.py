@@ -173,7 +173,7 @@ class TestFacts:
             hosts.set_capabilities(IDS[0], {"rack": "r2"}, at(2))
             host = hosts.find(IDS[0])
             assert host is not None
-            hosts.update(replace(host, availability_zone="z2"), at(3))
+            hosts.update(replace(host, availability_zone="z2"), {}, at(3))
             transaction.commit()
         clock.set(at(6))
         racks = [(each.until, each.values["rack"]) for each in read(store).facts[IDS[0]]]

@@ -162,9 +162,10 @@ class SqlHosts:
         query = sa.select(resource_properties).order_by(resource_properties.c.name)
         return tuple(_property(row) for row in self._connection.execute(query))
 
-    def update(self, host: Host, at: datetime) -> None:
-        """Replace the details and the providers of a host; its capabilities are kept."""
+    def update(self, host: Host, capabilities: Mapping[str, str | None], at: datetime) -> None:
+        """Replace the details and the providers of a host, and set these capabilities; None removes one."""
         self._record_facts(host.id, at)
+        self._write_capabilities(host.id, capabilities, at)
         details = {key: value for key, value in _host_row(host).items() if key in HOST_DETAILS}
         self._connection.execute(
             sa.update(hosts).where(hosts.c.id == host.id).values(**details, updated_at=at)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.lease import ResourceId
 from blazar.domain.providers import HostProvider
+from blazar.plugins.hosts.aggregate_properties import aggregate_properties
 from blazar.plugins.hosts.host import Host
 from blazar.plugins.hosts.settings import HostSettings, MonitorSettings
 from blazar.plugins.hosts.zones import displaced_hosts, pooled_hosts
 from blazar.plugins.slots.names import provider_name
 from blazar.ports.cloud import Cloud
-from blazar.ports.compute import Hypervisor
+from blazar.ports.compute import Aggregate, Hypervisor
 from blazar.ports.placement import Placement
 from blazar.settings import Settings
 
@@ -28,8 +29,11 @@ def describe(
     created_at: datetime,
 ) -> Host:
     """Return a host as it will be registered."""
-    zone = ""
-    if settings.of(HostSettings).az_aware:
+    own, zone = settings.of(HostSettings), ""
+    derived: Mapping[str, str | None] = {}
+    if own.aggregate_properties:
+        derived = aggregate_properties(cloud.aggregates.list_aggregates(), own, hypervisor.service_host)
+    if own.az_aware:
         zone = cloud.hypervisors.list_availability_zones().get(hypervisor.service_host, "")
     return Host(
         id=ResourceId(hypervisor.id),
@@ -43,7 +47,7 @@ def describe(
         cpu_info=hypervisor.cpu_info,
         availability_zone=zone,
         diagnosis=diagnose(hypervisor) if settings.of(MonitorSettings).is_enabled else HEALTHY,
-        capabilities=capabilities,
+        capabilities=_with_changes(capabilities, derived),
         providers=providers,
         created_at=created_at,
     )
@@ -85,20 +89,34 @@ def read_providers(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloudView:
-    """The hypervisors of all hosts, and the zones of the hosts that are in the freepool."""
+    """The hypervisors of all hosts, with the zones and properties that follow from aggregates."""
 
     hypervisors: Mapping[str, Hypervisor]
     """By hypervisor host name."""
     zones: Mapping[str, str]
     """By service host. Hosts that are reserved or being moved are left out: their zone is not their own."""
+    properties: Mapping[str, Mapping[str, str | None]]
+    """The extra capabilities that follow from aggregates, by service host; None for one to be removed."""
 
 
 def view_cloud(cloud: Cloud, settings: HostSettings) -> CloudView:
     """Return the current state of all hosts in Nova: three requests, more only if Nova paginates."""
     hypervisors = {each.hypervisor_hostname: each for each in cloud.hypervisors.list_hypervisors()}
-    if not settings.az_aware:
-        return CloudView(hypervisors=hypervisors, zones={})
+    if not settings.az_aware and not settings.aggregate_properties:
+        return CloudView(hypervisors=hypervisors, zones={}, properties={})
     aggregates = cloud.aggregates.list_aggregates()
+    return CloudView(
+        hypervisors=hypervisors,
+        zones=_own_zones(cloud, settings, aggregates) if settings.az_aware else {},
+        properties={
+            each.service_host: aggregate_properties(aggregates, settings, each.service_host)
+            for each in hypervisors.values()
+        },
+    )
+
+
+def _own_zones(cloud: Cloud, settings: HostSettings, aggregates: Sequence[Aggregate]) -> Mapping[str, str]:
+    """Return the zones of the hosts in the freepool, by service host."""
     pooled = pooled_hosts(aggregates, settings)
     away: set[str] = set()
     for each in aggregates:
@@ -113,10 +131,7 @@ def view_cloud(cloud: Cloud, settings: HostSettings) -> CloudView:
     zones |= {
         host: each.availability_zone for each in aggregates if each.availability_zone for host in each.hosts
     }
-    return CloudView(
-        hypervisors=hypervisors,
-        zones={host: zones[host] for host in pooled - away if host in zones},
-    )
+    return {host: zones[host] for host in pooled - away if host in zones}
 
 
 def redescribe(placement: Placement, host: Host, view: CloudView) -> Host:
@@ -143,5 +158,12 @@ def redescribe(placement: Placement, host: Host, view: CloudView) -> Host:
         local_gb=hypervisor.local_gb,
         cpu_info=hypervisor.cpu_info,
         availability_zone=view.zones.get(host.service_name, host.availability_zone),
+        capabilities=_with_changes(host.capabilities, view.properties.get(host.service_name, {})),
         providers=providers or host.providers,
     )
+
+
+def _with_changes(capabilities: Mapping[str, str], changes: Mapping[str, str | None]) -> Mapping[str, str]:
+    """Return capabilities with some values replaced; None removes one."""
+    merged = {**capabilities, **changes}
+    return {name: value for name, value in merged.items() if value is not None}

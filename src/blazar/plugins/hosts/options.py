@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
 from oslo_config import cfg
 
+from blazar.plugins.hosts.host import HOST_FIELDS, MAX_CAPABILITY_KEY_LENGTH
 from blazar.plugins.hosts.settings import HostSettings, MonitorSettings
 from blazar.settings import HealingSettings, NotificationSource, Settings
 from blazar.type_options import TypeOptions
@@ -58,6 +60,14 @@ HOST_OPTIONS: list[cfg.Opt] = [
         min=0,
         help="Minutes between two refreshes of the sizes, zones, inventories and traits of registered hosts "
         "from Nova and Placement; 0 for never. blazar-manage host refresh does it immediately.",
+    ),
+    cfg.DictOpt(
+        "aggregate_properties",
+        default={},
+        help="Extra capabilities of hosts that follow from host aggregates, as property:pattern, such as "
+        "rack:rack-*. The value is the name of the host's aggregate that matches the pattern, of several the "
+        "first by name. Lessees can then use aggregates in requirements, group_by, same and spread. Empty: "
+        "none. Changes are read when hosts are registered or refreshed.",
     ),
     cfg.IntOpt(
         "healing_interval",
@@ -166,6 +176,7 @@ def with_options(conf: cfg.ConfigOpts, settings: Settings) -> Settings:
             az_aware=nova.az_aware,
             preemption_notice=notice,
             refresh_interval=timedelta(minutes=host.refresh_interval_minutes),
+            aggregate_properties=_read_aggregate_properties(host.aggregate_properties),
         ),
         MonitorSettings(
             is_polling=host.enable_polling_monitor,
@@ -173,6 +184,19 @@ def with_options(conf: cfg.ConfigOpts, settings: Settings) -> Settings:
             polling_interval=timedelta(seconds=host.polling_interval),
         ),
     )
+
+
+def _read_aggregate_properties(texts: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the patterns by property. Raises ValueError if a property or a pattern is not usable."""
+    for name, pattern in texts.items():
+        where = f"[{GROUP}] aggregate_properties: {name}"
+        if name in HOST_FIELDS:
+            raise ValueError(f"{where}: {HOST_FIELDS[name]}; it cannot be an extra capability")
+        if not name or len(name) > MAX_CAPABILITY_KEY_LENGTH:
+            raise ValueError(f"{where}: a property must have 1 to {MAX_CAPABILITY_KEY_LENGTH} characters")
+        if not pattern:
+            raise ValueError(f"{where}: needs a pattern of aggregate names, such as rack-*")
+    return dict(texts)
 
 
 def read_notification_source(conf: cfg.ConfigOpts) -> NotificationSource:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
 
 from blazar.booking.context import Context
@@ -84,7 +84,7 @@ def _store(context: Context, actor: str, before: Host, after: Host) -> str:
     with context.store.begin() as transaction:
         # A concurrent search that relied on the old facts must fail.
         transaction.allocations.claim({before.id: before.generation})
-        transaction.of(HOST_STORE).update(after, now)
+        transaction.of(HOST_STORE).update(after, _changed_capabilities(before, after), now)
         reschedule_missing(context, transaction)
         transaction.journal.append(
             [
@@ -102,12 +102,26 @@ def _store(context: Context, actor: str, before: Host, after: Host) -> str:
     return changes
 
 
+def _changed_capabilities(before: Host, after: Host) -> Mapping[str, str | None]:
+    """Return the new values of the capabilities that differ; None for one that the host no longer has."""
+    names = sorted(before.capabilities.keys() | after.capabilities.keys())
+    return {
+        name: after.capabilities.get(name)
+        for name in names
+        if before.capabilities.get(name) != after.capabilities.get(name)
+    }
+
+
 def _differences(before: Host, after: Host) -> str:
     names = [each.name for each in fields(Host) if each.name in HOST_DETAILS]
     changed = [
         f"{name}: {getattr(before, name)} -> {getattr(after, name)}"
         for name in names
         if name != "cpu_info" and getattr(before, name) != getattr(after, name)
+    ]
+    changed += [
+        f"{name}: {before.capabilities.get(name)} -> {value}"
+        for name, value in _changed_capabilities(before, after).items()
     ]
     if before.cpu_info != after.cpu_info:
         changed.append("cpu_info")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Self
 
@@ -24,6 +25,8 @@ class HostSettings(OwnSettings):
     """Notice that preemptible servers get before they are deleted; zero for none."""
     refresh_interval: timedelta = timedelta(minutes=60)
     """Time between two refreshes of hosts from Nova and Placement; zero for never."""
+    aggregate_properties: Mapping[str, str] = field(default_factory=dict)
+    """Extra capabilities whose values are names of host aggregates: patterns of these names, by property."""
 
     def embedded(self, speed: float) -> Self:
         """Return the settings of the embedded service."""

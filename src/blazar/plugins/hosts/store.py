@@ -60,8 +60,11 @@ class HostStore(Protocol):
     def all_properties(self) -> tuple[ResourceProperty, ...]:
         """Return all properties, including those that no host has."""
 
-    def update(self, host: Host, at: datetime) -> None:
-        """Replace what Nova and Placement report of a host: its details and its providers."""
+    def update(self, host: Host, capabilities: Mapping[str, str | None], at: datetime) -> None:
+        """Replace what Nova and Placement report of a host: its details and its providers.
+
+        Also set these capabilities, as :meth:`set_capabilities`; others are kept.
+        """
 
     def set_capabilities(self, host_id: ResourceId, changes: Mapping[str, str | None], at: datetime) -> None:
         """Set capabilities and create missing properties as public; None removes a capability."""

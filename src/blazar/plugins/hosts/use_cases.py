@@ -16,6 +16,7 @@ from blazar.booking.specs import requirement_of
 from blazar.booking.views import JsonObject, allocation_view
 from blazar.domain.errors import BadRequest, ConcurrentUpdate, InvalidParameter
 from blazar.domain.lease import ResourceId, StoredSpec
+from blazar.plugins.hosts.aggregate_properties import check_not_from_aggregates
 from blazar.plugins.hosts.description import describe, read_providers
 from blazar.plugins.hosts.errors import (
     CapabilityInUse,
@@ -63,6 +64,7 @@ def create_host(context: Context, body: JsonObject) -> JsonObject:
     reference = body.get("id") or body.get("name")
     if not reference:
         raise HostReferenceMissing("name: the hypervisor's host name, or id, is required")
+    check_not_from_aggregates(context.settings.of(HostSettings), body)
     capabilities = {key: _coerced(key, value) for key, value in body.items() if key not in _NOT_CAPABILITIES}
     hypervisor = context.cloud.hypervisors.find_hypervisor(str(reference))
     if hypervisor is None:
@@ -97,6 +99,7 @@ def update_host(context: Context, caller: Caller, host_id: str, body: JsonObject
     """
     if not body:
         raise BadRequest("No extra capability given: nothing to update")
+    check_not_from_aggregates(context.settings.of(HostSettings), body)
     changes = {key: None if value is None else _coerced(key, value) for key, value in body.items()}
     return retrying(context, lambda _: _update_once(context, caller, host_id, changes))
 
