@@ -8,10 +8,19 @@ import pytest
 from app.http_env import LESSEE, NEWER, HttpEnv, Json, refusal
 from app.storage import FAST, SLOW, Storage, asked
 
+from blazar.reconcile.sweep import sweep
+
 
 @pytest.fixture
 def env(storage: Storage) -> HttpEnv:
     return storage.env
+
+
+def sweep_twice(env: HttpEnv) -> tuple[str, ...]:
+    """Return what the second of two sweeps, which finds the leftovers again, has removed."""
+    sweep(env.context, "manager")
+    env.clock.advance(env.settings.reconciler.sweep_interval)
+    return sweep(env.context, "manager").removed
 
 
 class TestAttacks:
@@ -120,21 +129,35 @@ class TestAttacks:
 
         assert [each.id for each in env.cloud.block_storage.list_groups()] == [foreign.id]
 
-    def test_a_group_with_another_type_keeps_the_type_without_access_and_the_capacity_booked(
+    def test_a_group_with_another_type_does_not_delay_the_end(
+        self, env: HttpEnv, storage: Storage, lease: Json
+    ) -> None:
+        (made,) = storage.types()
+        other = env.cloud.add_volume_type("other", {"volume_backend_name": "slow"})
+        volume = env.cloud.create_volume("project", 10, made.name)
+        group = env.cloud.group_volumes("mixed", frozenset({made.id, other.id}), (volume.id,))
+        next_lease = env.create(60, 90, asked=asked(gibibytes=100))
+
+        env.pass_time(70)
+
+        assert (env.status(lease), env.status(next_lease)) == ("TERMINATED", "ACTIVE")
+        assert env.cloud.block_storage.list_type_access(made.id) == frozenset()
+        assert group in env.cloud.block_storage.list_groups()
+
+    def test_the_sweep_deletes_a_type_when_its_last_group_is_gone(
         self, env: HttpEnv, storage: Storage, lease: Json
     ) -> None:
         (made,) = storage.types()
         other = env.cloud.add_volume_type("other", {"volume_backend_name": "slow"})
         group = env.cloud.group_volumes("mixed", frozenset({made.id, other.id}), ())
-
         env.pass_time(70)
+        kept = sweep_twice(env)
 
-        assert env.status(lease) == "TERMINATING"
-        assert env.cloud.block_storage.list_type_access(made.id) == frozenset()
-        wish = env.wish("now", 90, asked=asked())
-        assert "ot enough" in refusal(env.post("/leases", wish, who=LESSEE, headers=NEWER), 409)
         env.cloud.block_storage.delete_group(group.id)
-        storage.end(lease, 80)
+
+        assert kept == ()
+        assert sweep(env.context, "manager").removed == (f"volumetype:{made.id}",)
+        assert made not in env.cloud.block_storage.list_types()
 
     def test_a_volume_that_takes_long_to_be_deleted_keeps_the_capacity(
         self, env: HttpEnv, storage: Storage, lease: Json

@@ -14,6 +14,7 @@ from blazar.plugins.volumes.names import RESOURCE, reservation_of
 from blazar.plugins.volumes.pool_spec import ENDED, MADE, EndAction, PoolSpec, PoolSpecT, encode_instant
 from blazar.plugins.volumes.retaining import find_target
 from blazar.plugins.volumes.spec import STARTED, VOLUME_IDS, VolumeSpec
+from blazar.plugins.volumes.teardown import groups_of_several_types
 from blazar.ports.block_storage import BlockStorage, VolumeType
 
 
@@ -107,14 +108,19 @@ def _items(
         else storage.get_quotas(assignment.project_id, [each.name for each in types.values()])
     )
     for scope, each in types.items():
+        access = _access(storage, each.id)
+        must_go = phase is Phase.OVER or scope not in held
+        has_volumes = must_go and bool(storage.list_volumes(each.id))
+        if must_go and not access and not has_volumes and groups_of_several_types(storage, each.id):
+            # Nobody can use it. The sweep deletes it when the groups are gone.
+            continue
         yield VolumeItem(Kind.TYPE, scope)
         quota = quotas.get(each.name)
         if quota is not None and quota.limit >= 0:
             yield VolumeItem(Kind.QUOTA, scope, quota.limit)
-        if assignment.project_id in _access(storage, each.id):
+        if assignment.project_id in access:
             yield VolumeItem(Kind.ACCESS, scope)
-        must_go = phase is Phase.OVER or scope not in held
-        if must_go and storage.list_volumes(each.id):
+        if has_volumes:
             yield VolumeItem(Kind.VOLUMES, scope)
 
 
