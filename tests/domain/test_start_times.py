@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,12 +14,14 @@ from hypothesis import strategies as st
 from samples import at
 
 from blazar.domain.availability import Availability, Resource
-from blazar.domain.bookings import Booking
+from blazar.domain.bookings import Booking, BookingColumns
 from blazar.domain.capacity import Demand, Share
+from blazar.domain.instants import micros
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.domain.need import Need
 from blazar.domain.providers import HostProvider, Inventory
+from blazar.domain.requirements import Condition, Operator, Requirement
 from blazar.domain.start_times import Profile, Starts
 
 HOSTS = 4
@@ -37,14 +40,17 @@ TREES = (tree(6, 9), tree(6, 9), tree(2, 12), tree(12, 4))
 
 @dataclass(frozen=True)
 class Held:
-    """A booking in minutes; *late* is the delay of its release in seconds, None if it was not released."""
+    """A booking in minutes; *late* is the delay of its release in seconds, None if it was not released.
+
+    It is loaded with the index, added to it later, or was loaded and is removed later.
+    """
 
     host: int
     start: int
     length: int
     share: Share | None
     late: int | None
-    is_added_later: bool
+    fate: str = "loaded"
 
     def booking(self, number: int) -> Booking:
         start = at(0) + self.start * MINUTE
@@ -69,7 +75,7 @@ BOOKINGS = st.lists(
         st.integers(1, 12),
         SHARES,
         st.none() | st.integers(-30, 90),
-        st.booleans(),
+        st.sampled_from(["loaded", "loaded", "added", "removed"]),
     ),
     max_size=12,
 )
@@ -97,20 +103,44 @@ STARTS = st.builds(
 )
 
 
-def make_index(held: Sequence[Held]) -> Availability:
-    """Return an index into which some bookings were loaded, and some were added later."""
+def columns_of(bookings: Sequence[Booking]) -> BookingColumns:
+    """Return bookings as they are loaded."""
+    ends = [max(each.window.end, each.released_at or each.window.end) for each in bookings]
+    return BookingColumns(
+        resource_ids=[each.resource_id for each in bookings],
+        reservation_ids=[each.reservation_id for each in bookings],
+        starts=np.array([micros(each.window.start) for each in bookings], np.int64),
+        ends=np.array([micros(each) for each in ends], np.int64),
+        held=np.array([each.released_at is None for each in bookings], np.bool_),
+        slots=np.array([0 if each.share is None else each.share.slots for each in bookings], np.int32),
+        demands=[None if each.share is None else each.share.demand for each in bookings],
+    )
+
+
+def make_index(held: Sequence[Held], others: int = 0) -> Availability:
+    """Return an index into which some bookings were loaded, and whose bookings have changed since.
+
+    Args:
+        held: The bookings.
+        others: The number of further hosts, which do not have the fact ``is_own``.
+    """
     index = Availability()
-    numbered = [(number, each, each.booking(number)) for number, each in enumerate(held)]
-    for host in range(HOSTS):
-        resource = Resource(
-            id=ResourceId(str(host)), generation=0, is_reservable=True, facts={}, providers=TREES[host]
+    resources = [
+        Resource(
+            id=ResourceId(str(host)),
+            generation=0,
+            is_reservable=True,
+            facts={"is_own": "yes"} if host < HOSTS else {},
+            providers=TREES[host % HOSTS],
         )
-        early = [booking for _, each, booking in numbered if each.host == host and not each.is_added_later]
-        index.put(resource, early)
-    index.profile(Need(least=1, most=1), Starts(first=0, count=1, duration=1, cleaning=0, now=at(0)))
-    for _, each, booking in numbered:
-        if each.is_added_later and booking.reservation_id is not None:
-            index.put_bookings_of(ResourceId(str(each.host)), 1, {booking.reservation_id: [booking]})
+        for host in range(HOSTS + others)
+    ]
+    numbered = [(each, each.booking(number)) for number, each in enumerate(held)]
+    index.load(resources, [columns_of([booking for each, booking in numbered if each.fate != "added"])])
+    for each, booking in numbered:
+        if each.fate != "loaded" and booking.reservation_id is not None:
+            now_booked = [booking] if each.fate == "added" else []
+            index.put_bookings_of(ResourceId(str(each.host)), 1, {booking.reservation_id: now_booked})
     return index
 
 
@@ -152,6 +182,35 @@ def test_the_units_of_all_starts_are_those_of_each_start(
 
 
 @given(BOOKINGS, NEEDS, STARTS)
+def test_the_units_of_few_of_many_resources_are_the_same(
+    held: list[Held], need: Need, starts: Starts
+) -> None:
+    requirement = Requirement((Condition("is_own", Operator.EQ, "yes"),))
+
+    some = make_index(held, 40).profile(replace(need, requirement=requirement), starts)
+
+    alone = make_index(held).profile(need, starts)
+    assert some.units.tolist() == alone.units.tolist()
+    assert some.releases.tolist() == alone.releases.tolist()
+
+
+@given(BOOKINGS, STARTS, st.sets(st.integers(0, HOSTS - 1)), st.sampled_from([0, 40]))
+def test_questions_about_some_resources_have_the_answers_for_all(
+    held: list[Held], starts: Starts, hosts: set[int], others: int
+) -> None:
+    index = make_index(held, others)
+    window = Interval(starts.at(0), starts.at(starts.count))
+    times: dict[str, Any] = {"now": starts.now, "cleaning_time": starts.cleaning * MINUTE}
+    among = index.mask_of([ResourceId(str(each)) for each in hosts])
+
+    free = index.free(window, **times, among=among)
+    slots = index.headroom(SLOT, window, **times, among=among).slots(sorted(hosts))
+
+    assert free.tolist() == (index.free(window, **times) & among).tolist()
+    assert slots.tolist() == index.headroom(SLOT, window, **times).slots(sorted(hosts)).tolist()
+
+
+@given(BOOKINGS, NEEDS, STARTS)
 def test_bookings_of_ignored_reservations_do_not_count(held: list[Held], need: Need, starts: Starts) -> None:
     ignored = frozenset(ReservationId(str(number)) for number in range(0, len(held), 2))
 
@@ -163,7 +222,7 @@ def test_bookings_of_ignored_reservations_do_not_count(held: list[Held], need: N
 
 
 def test_what_was_released_by_now_does_not_count_for_a_start_before_now() -> None:
-    index = make_index([Held(1, 0, 1, None, 0, False)])
+    index = make_index([Held(1, 0, 1, None, 0)])
     starts = Starts.within(
         Interval(at(0), at(0) + 2 * MINUTE), MINUTE, now=at(0) + MINUTE, cleaning_time=timedelta(0)
     )
@@ -176,7 +235,7 @@ def test_what_was_released_by_now_does_not_count_for_a_start_before_now() -> Non
 
 @pytest.mark.parametrize("year", [6000, 6053, 6054, 9000])
 def test_dates_far_ahead_can_be_searched(year: int) -> None:
-    index = make_index([Held(1, 0, 1, None, 0, False)])
+    index = make_index([Held(1, 0, 1, None, 0)])
     begin = datetime(year, 1, 1, tzinfo=UTC)
     starts = Starts.within(
         Interval(begin, begin + timedelta(days=400)), MINUTE, now=at(0), cleaning_time=timedelta(0)

@@ -126,8 +126,8 @@ def test_most_returns_the_highest_number_of_units(held: list[Held], needs: list[
 
 def test_a_start_after_the_present_is_examined_where_a_slot_is_overdue() -> None:
     slot = Share(slots=1, demand=SLOT)
-    held = [Held(0, start, 1, slot, None, False) for start in (-1, 0, 1)]
-    held += [Held(0, 3, 1, None, None, False), Held(1, 0, 1, None, None, False)]
+    held = [Held(0, start, 1, slot, None) for start in (-1, 0, 1)]
+    held += [Held(0, 3, 1, None, None), Held(1, 0, 1, None, None)]
     site = Site(held, [Need(least=1, most=3, demand=SLOT, is_apart=True)])
 
     assert site.all_units(1)[:3] == [2, 3, 3]

@@ -196,7 +196,7 @@ class _Choice:
 def free_units(view: Availability, need: Need, wish: Wish[Any], held: Mask) -> Numbers:
     """Return how many units each resource has for a wish."""
     suitable = view.matching(need.requirement) & (view.reservable() | held) & ~view.mask_of(wish.excluded)
-    times = {
+    times: dict[str, Any] = {
         "now": wish.now,
         "cleaning_time": wish.cleaning_time,
         "ignoring": wish.ignoring,
@@ -204,11 +204,11 @@ def free_units(view: Availability, need: Need, wish: Wish[Any], held: Mask) -> N
     }
     units = np.zeros(len(suitable), np.int64)
     if need.demand is None:
-        is_free = view.free(wish.window, **times) & ~view.mask_of(wish.beside)  # type: ignore[arg-type]
-        units[suitable & is_free] = 1
+        suitable &= ~view.mask_of(wish.beside)
+        units[view.free(wish.window, **times, among=suitable)] = 1
         return units
     positions = np.flatnonzero(suitable)
-    headroom = view.headroom(need.demand, wish.window, **times, beside=wish.beside)  # type: ignore[arg-type]
+    headroom = view.headroom(need.demand, wish.window, **times, beside=wish.beside, among=suitable)
     units[positions] = headroom.slots(positions)
     if need.is_apart:
         return np.minimum(units, 1)

@@ -131,6 +131,7 @@ def _with_room(view: Availability, wish: Wish[object], held: Holdings) -> Holdin
         cleaning_time=wish.cleaning_time,
         ignoring=wish.ignoring,
         awaited=held.keys(),
+        among=view.mask_of(held),
     )
     reservable = view.reservable()
     found: dict[ResourceId, Share | None] = {}
@@ -159,6 +160,7 @@ def _headroom(view: Availability, wish: Wish[object], demand: Demand, held: Hold
         ignoring=wish.ignoring,
         awaited=held.keys(),
         beside=wish.beside,
+        among=view.mask_of(held),
     )
 
 

@@ -300,6 +300,7 @@ def has_room_now(context: Context, collection: str, allocation: Allocation) -> b
             now=now,
             cleaning_time=context.settings.leases.cleaning_time,
             ignoring=[allocation.reservation_id],
+            among=availability.mask_of([allocation.resource_id]),
         )
         return bool(headroom.slots([position])[0] >= share.slots)
 

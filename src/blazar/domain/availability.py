@@ -227,6 +227,7 @@ class Availability:
         cleaning_time: timedelta,
         ignoring: Collection[ReservationId] = (),
         awaited: Collection[ResourceId] = (),
+        among: Mask | None = None,
     ) -> Mask:
         """Return which resources have no booking, not even of a share, throughout *window*.
 
@@ -240,6 +241,7 @@ class Availability:
             ignoring: Reservations whose own bookings do not count.
             awaited: Resources that are already reserved for the window, for which a late release does not
                 count.
+            among: The resources that are asked about, None for all; only these are returned.
         """
         blocked = self._bookings.overlapping_positions(
             window,
@@ -247,8 +249,9 @@ class Availability:
             present=now if window.start <= now else None,
             ignoring=ignoring,
             awaited=self._awaited(awaited),
+            among=among,
         )
-        free = np.ones(len(self._resources), np.bool_)
+        free = np.ones(len(self._resources), np.bool_) if among is None else among.copy()
         free[blocked] = False
         return free
 
@@ -262,6 +265,7 @@ class Availability:
         ignoring: Collection[ReservationId] = (),
         awaited: Collection[ResourceId] = (),
         beside: Mapping[ResourceId, Sequence[Share | None]] | None = None,
+        among: Mask | None = None,
     ) -> Headroom:
         """Return the number of free slots of each resource throughout *window*.
 
@@ -273,6 +277,7 @@ class Availability:
             ignoring: As for :meth:`free`.
             awaited: As for :meth:`free`.
             beside: Shares that count throughout the window in addition to all bookings.
+            among: The resources that are asked about, None for all; for others, too much may be free.
         """
         positions = self._position_of
         booked = self._bookings.overlapping(
@@ -281,6 +286,7 @@ class Availability:
             present=now if window.start <= now else None,
             ignoring=ignoring,
             awaited=self._awaited(awaited),
+            among=among,
         )
         return Headroom(
             demand,
@@ -342,7 +348,7 @@ class Availability:
         positions, order = np.flatnonzero(mask), self._order()
         if shuffle is not None:
             return order.best_shuffled(positions, asked, shuffle)  # type: ignore[return-value]
-        free = self._bookings.free_around(window, len(self._resources), now=now)
+        free = self._bookings.free_around(window, mask, now=now)
         return order.best_first(positions, asked, free)  # type: ignore[return-value]
 
     def common_first(self, positions: Sequence[int], asked: Collection[str]) -> Sequence[int]:
@@ -358,7 +364,7 @@ class Availability:
         """
         positions = self._order().in_order(mask, shuffle)
         if shuffle is None:
-            free = self._bookings.free_around(window, len(self._resources), now=now)
+            free = self._bookings.free_around(window, mask, now=now)
             positions = positions[np.argsort(-free[positions], kind="stable")]
         return positions  # type: ignore[return-value]
 

@@ -50,5 +50,8 @@ def empty_rows(length: int) -> Rows:
 
 
 def in_order(rows: Rows) -> NDArray[np.intp]:
-    """Return the order of rows by position, then by start."""
-    return np.lexsort((rows.starts, rows.positions))
+    """Return the order of rows by position, then by the minute of the start.
+
+    One key of both is sorted several times as fast as two keys, and rows are mostly in order already.
+    """
+    return np.argsort((rows.positions.astype(np.int64) << 32) | rows.start_minutes, kind="stable")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from blazar.domain.booking_rows import Mask, Numbers, Positions, Rows, empty_rows, in_order
 from blazar.domain.capacity import Demand, Share
 from blazar.domain.expiries import Expiries
+from blazar.domain.gaps import Gaps
 from blazar.domain.instants import MICROSECOND, first_minutes, last_minutes, micros
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
@@ -21,6 +22,8 @@ from blazar.domain.owners import Owners
 _DEAD = -1
 _LONGEST_TAIL = 65_536
 """New rows after which all rows are sorted again; sorting a million takes a fraction of a second."""
+_FEW = 8
+"""If at most one of so many resources is asked for, only their rows are read; otherwise, all rows are."""
 LONG_FREE = timedelta(days=1)
 """Resources that are free for longer than this before and after a window rank equally."""
 
@@ -63,7 +66,13 @@ class Bookings:
         self._rows = empty_rows(64)
         self._used = 0
         self._sorted = 0
-        """The number of leading rows that are sorted by position and start, except for deleted ones."""
+        """The number of leading rows that are sorted, except for deleted ones: by position and minute."""
+        self._first_rows = np.zeros(1, np.intp)
+        """The first sorted row of each position, and the number of sorted rows; positions may be missing."""
+        self._gaps: Gaps | None = None
+        """The gaps between the sorted rows."""
+        self._changed: set[int] = set()
+        """The positions whose rows have changed since they were sorted."""
         self._dead = 0
         self._rows_of: dict[int, array[int]] = {}
         self._owners = Owners()
@@ -126,6 +135,7 @@ class Bookings:
         present: datetime | None,
         ignoring: Collection[ReservationId],
         awaited: Positions | None = None,
+        among: Mask | None = None,
     ) -> Rows:
         """Return the bookings that conflict with one in *window*; their ends include the cleaning time.
 
@@ -136,8 +146,9 @@ class Bookings:
                 throughout the window.
             ignoring: Reservations whose own bookings do not conflict.
             awaited: Positions of resources that the request will wait for, where *present* has no effect.
+            among: The resources whose bookings are needed, None for all; bookings of others may be omitted.
         """
-        which, overdue = self._find_overlapping(window, cleaning_time, present, ignoring, awaited)
+        which, overdue = self._find_overlapping(window, cleaning_time, present, ignoring, awaited, among)
         taken = self._rows.take(which)
         taken.ends += cleaning_time // MICROSECOND
         taken.starts[overdue] = micros(window.start)
@@ -152,9 +163,10 @@ class Bookings:
         present: datetime | None,
         ignoring: Collection[ReservationId],
         awaited: Positions | None = None,
+        among: Mask | None = None,
     ) -> NDArray[np.int32]:
         """Return the positions of :meth:`overlapping`, with repetitions."""
-        which, _ = self._find_overlapping(window, cleaning_time, present, ignoring, awaited)
+        which, _ = self._find_overlapping(window, cleaning_time, present, ignoring, awaited, among)
         return self._rows.positions[which]
 
     def _find_overlapping(
@@ -164,26 +176,47 @@ class Bookings:
         present: datetime | None,
         ignoring: Collection[ReservationId],
         awaited: Positions | None,
+        among: Mask | None,
     ) -> tuple[Positions, Mask]:
         """Return the row numbers of the overlapping bookings, and which of these are overdue."""
-        rows, used = self._rows, slice(0, self._used)
+        rows, read = self._rows, self._rows_to_read(among)
+        starts, ends, positions = rows.starts[read], rows.ends[read], rows.positions[read]
         wide = window.widened(cleaning_time)
-        found = (rows.starts[used] < micros(wide.end)) & (rows.ends[used] > micros(wide.start))
+        found = (starts < micros(wide.end)) & (ends > micros(wide.start))
         overdue = None
         if present is not None:
-            overdue = rows.held[used] & (rows.ends[used] <= micros(present))
+            overdue = rows.held[read] & (ends <= micros(present))
             if awaited is not None:
                 late = np.flatnonzero(overdue)
-                overdue[late[np.isin(rows.positions[late], awaited)]] = False
+                overdue[late[np.isin(positions[late], awaited)]] = False
             found |= overdue
         for code in self._owners.codes_of(ignoring):
-            found &= rows.owners[used] != code
+            found &= rows.owners[read] != code
         which = np.flatnonzero(found)
-        which = which[rows.positions[which] != _DEAD]
-        return which, np.zeros(len(which), np.bool_) if overdue is None else overdue[which]
+        which = which[positions[which] != _DEAD]
+        is_overdue = np.zeros(len(which), np.bool_) if overdue is None else overdue[which]
+        return which if isinstance(read, slice) else read[which], is_overdue
+
+    def _rows_to_read(self, wanted: Mask | None, *, with_new: bool = True) -> slice | Positions:
+        """Return rows that include those of the wanted resources: all, unless few resources are wanted.
+
+        Args:
+            wanted: The resources, by position; None for all.
+            with_new: Whether to include the rows that are not sorted yet.
+        """
+        stop = self._used if with_new else self._sorted
+        if wanted is None or np.count_nonzero(wanted) * _FEW > len(wanted):
+            return slice(0, stop)
+        # Resources without sorted rows may be missing at the end.
+        positions = np.flatnonzero(wanted[: len(self._first_rows) - 1])
+        first = self._first_rows[positions]
+        counts = self._first_rows[positions + 1] - first
+        offsets = first - np.cumsum(counts) + counts
+        rows = np.repeat(offsets, counts) + np.arange(int(counts.sum()))
+        return np.concatenate([rows, np.arange(self._sorted, stop)])
 
     def sorted_rows(self, wanted: Mask, window: Interval, *, present: datetime) -> Iterator[Positions]:
-        """Yield the row numbers of bookings that overlap a window, sorted by position, then by start.
+        """Yield the row numbers of bookings that overlap a window, by position and minute of the start.
 
         Each part has all of its resources' rows. Read them in :attr:`rows`.
 
@@ -195,25 +228,55 @@ class Bookings:
         if self._used - self._sorted > max(_LONGEST_TAIL, self._used // 8):
             self._sort()
         start, end, now = micros(window.start), micros(window.end), micros(present)
-        is_asked = np.append(wanted, False)  # for deleted rows, whose position is -1
-        is_new = np.zeros(len(wanted) + 1, np.bool_)
+        is_new = np.zeros(len(wanted) + 1, np.bool_)  # with one for deleted rows, whose position is -1
         is_new[self._rows.positions[self._sorted : self._used]] = True
-        for which, rows in (
-            (is_asked & ~is_new, slice(0, self._sorted)),
-            (is_asked & is_new, slice(0, self._used)),
-        ):
+        for which, with_new in ((wanted & ~is_new[:-1], False), (wanted & is_new[:-1], True)):
             if not which.any():
                 continue
-            starts, ends = self._rows.starts[rows], self._rows.ends[rows]
+            read = self._rows_to_read(which, with_new=with_new)
+            starts, ends = self._rows.starts[read], self._rows.ends[read]
             counted = ends > start
-            held = np.flatnonzero(self._rows.held[rows])
+            held = np.flatnonzero(self._rows.held[read])
             counted[held[ends[held] <= now]] = True
             counted &= starts < end
-            counted &= which[self._rows.positions[rows]]
+            counted &= np.append(which, False)[self._rows.positions[read]]
             found = np.flatnonzero(counted)
-            if rows.stop > self._sorted:
+            if not isinstance(read, slice):
+                found = read[found]
+            if with_new:
                 found = found[in_order(self._rows.take(found))]
             yield found
+
+    def gaps(self) -> Gaps:
+        """Return the gaps between sorted bookings; they are right for the resources in :meth:`settled`."""
+        if self._gaps is None:
+            alive = np.flatnonzero(self._rows.positions[: self._sorted] != _DEAD)
+            self._gaps = Gaps.between(self._rows.take(alive))
+        return self._gaps
+
+    def settled(self, length: int, *, present: datetime, ignoring: Iterable[ReservationId]) -> Mask:
+        """Return by position for which resources :meth:`gaps` is right: those without other changes.
+
+        Args:
+            length: The number of positions.
+            present: A booking that should have been released by then, and was not, is longer than recorded.
+            ignoring: Reservations whose bookings do not count, so that their resources have longer gaps.
+        """
+        found = np.ones(length, np.bool_)
+        found[list(self._changed)] = False
+        rows = slice(0, self._sorted)
+        differs = self._rows.held[rows] & (self._rows.ends[rows] <= micros(present))
+        for code in self._owners.codes_of(ignoring):
+            differs |= self._rows.owners[rows] == code
+        positions = self._rows.positions[np.flatnonzero(differs)]
+        found[positions[positions != _DEAD]] = False
+        return found
+
+    def has_sorted(self, length: int) -> Mask:
+        """Return by position which resources had bookings the last time that they were sorted."""
+        found = np.zeros(length, np.bool_)
+        found[: len(self._first_rows) - 1] = np.diff(self._first_rows) > 0
+        return found
 
     @property
     def rows(self) -> Rows:
@@ -224,7 +287,7 @@ class Bookings:
         """Return how the rows name these reservations as their owners; those without bookings are omitted."""
         return np.fromiter(self._owners.codes_of(reservation_ids), np.int32)
 
-    def free_around(self, window: Interval, length: int, *, now: datetime) -> Numbers:
+    def free_around(self, window: Interval, among: Mask, *, now: datetime) -> Numbers:
         """Return by position how long a resource is free around a window in which it is free.
 
         That is the shorter of the times before and after it, in microseconds, at most :data:`LONG_FREE`;
@@ -232,17 +295,17 @@ class Bookings:
 
         Args:
             window: The requested window.
-            length: The number of positions.
+            among: The resources whose number is needed, by position.
             now: The present.
         """
-        rows, used = self._rows, slice(0, self._used)
+        rows, read = self._rows, self._rows_to_read(among)
         start, end, longest = micros(window.start), micros(window.end), LONG_FREE // MICROSECOND
-        starts, ends = rows.starts[used], rows.ends[used]
-        overdue = rows.held[used] & (ends <= micros(now))
+        positions, starts, ends = rows.positions[read], rows.starts[read], rows.ends[read]
+        overdue = rows.held[read] & (ends <= micros(now))
         near = np.flatnonzero(((starts < end + longest) & (ends > start - longest)) | overdue)
-        near = near[rows.positions[near] != _DEAD]
-        positions, starts, ends = rows.positions[near], starts[near], ends[near]
-        free = np.full(length, longest, np.int64)
+        near = near[positions[near] != _DEAD]
+        positions, starts, ends = positions[near], starts[near], ends[near]
+        free = np.full(len(among), longest, np.int64)
         before, after = ends <= start, starts >= end
         np.minimum.at(free, positions[before], start - ends[before])
         np.minimum.at(free, positions[after], starts[after] - end)
@@ -278,6 +341,7 @@ class Bookings:
     def _kill(self, rows: Sequence[int]) -> None:
         """Mark rows as deleted; no index may refer to them any longer."""
         for row in rows:
+            self._changed.add(int(self._rows.positions[row]))
             self._rows.positions[row] = _DEAD
         self._dead += len(rows)
         if self._dead > 1024 and self._dead * 2 > self._used:
@@ -302,6 +366,7 @@ class Bookings:
         rows.demands[row] = self._demand_code(None if share is None else share.demand)
         if expires_at is not None:
             self.expiries.put(position, int(rows.owners[row]), expires_at)
+        self._changed.add(position)
         self._used += 1
         return row
 
@@ -314,6 +379,11 @@ class Bookings:
         self._rows = rows.take(in_order(rows))
         self._used = self._sorted = len(rows.starts)
         self._dead = 0
+        positions = self._rows.positions
+        last = int(positions[-1]) if len(positions) else -1
+        self._first_rows = np.searchsorted(positions, np.arange(last + 2))
+        self._gaps = None
+        self._changed.clear()
         self._index_rows()
 
     def _index_rows(self) -> None:

@@ -163,10 +163,12 @@ def count_units(
     """Return how many units of a need are free throughout a window."""
     wanted = availability.matching(need.requirement) & availability.reservable()
     if need.demand is None:
-        free = availability.free(window, now=now, cleaning_time=cleaning_time, ignoring=ignoring)
-        return int(np.count_nonzero(wanted & free))
+        free = availability.free(
+            window, now=now, cleaning_time=cleaning_time, ignoring=ignoring, among=wanted
+        )
+        return int(np.count_nonzero(free))
     headroom = availability.headroom(
-        need.demand, window, now=now, cleaning_time=cleaning_time, ignoring=ignoring
+        need.demand, window, now=now, cleaning_time=cleaning_time, ignoring=ignoring, among=wanted
     )
     slots = headroom.slots(np.flatnonzero(wanted))
     if need.is_together:

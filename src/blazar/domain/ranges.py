@@ -46,12 +46,12 @@ def merged(positions: Marks, low: Marks, high: Marks) -> Ranges:
     """
     if not len(positions):
         return Ranges(positions, low, high)
-    low = np.maximum(low, _reached(positions, high))
+    low = np.maximum(low, reached(positions, high))
     counted = low < high
     return Ranges(positions[counted], low[counted], high[counted])
 
 
-def _reached(positions: Marks, high: Marks) -> Marks:
+def reached(positions: Marks, high: Marks) -> Marks:
     """Return for each range how far those before it reach, of the same resource; 0 for its first one."""
     is_first = np.ones(len(high), np.bool_)
     np.not_equal(positions[1:], positions[:-1], out=is_first[1:])
@@ -65,5 +65,5 @@ def _reached(positions: Marks, high: Marks) -> Marks:
     highest = np.maximum.accumulate(high + offset)
     before = np.zeros_like(highest)
     before[1:] = highest[:-1]
-    reached: Marks = np.maximum(before - offset, 0)
-    return reached
+    found: Marks = np.maximum(before - offset, 0)
+    return found

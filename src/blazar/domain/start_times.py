@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from blazar.domain.booking_rows import Mask, Numbers, Positions, Rows
 from blazar.domain.bookings import Bookings
 from blazar.domain.capacity import Demand
+from blazar.domain.gaps import Gaps
 from blazar.domain.instants import EPOCH, LAST_MINUTE, MICROS_PER_MINUTE, first_minutes, last_minutes, micros
 from blazar.domain.interval import Interval
 from blazar.domain.inventory_arrays import InventoryArrays
@@ -25,6 +26,8 @@ from blazar.domain.need import Need
 from blazar.domain.ranges import Marks, merged
 
 _MINUTE = timedelta(minutes=1)
+_FEW = 8
+"""If at most one of so many resources is wanted, only their bookings are read."""
 _LEVELS = 64
 """The number of slots per resource that are counted exactly; above, the count is an upper bound."""
 _TAKEN = 2**40
@@ -81,6 +84,11 @@ class Starts:
         return Interval(self.at(0), self.window(self.count - 1).end).widened(self.cleaning * _MINUTE)
 
     @property
+    def last_minute(self) -> int:
+        """Return the minute until which resources must be free for the last start, since 1970."""
+        return self.first + self.count + self.duration + self.cleaning
+
+    @property
     def begun(self) -> int:
         """Return the number of starts that are not after the present."""
         return min(self.count, max(0, (self.now - EPOCH) // _MINUTE - self.first + 1))
@@ -100,11 +108,16 @@ def count_free(bookings: Bookings, wanted: Mask, starts: Starts) -> Profile:
     """Return how many of the wanted resources are free throughout the reservation, for each start."""
     balance = np.zeros(starts.count + 1, np.int64)
     releases = np.zeros(starts.count + 1, np.bool_)
+    units = np.count_nonzero(wanted)
+    if units * _FEW > len(wanted) and starts.last_minute < LAST_MINUTE:
+        settled = wanted & bookings.settled(len(wanted), present=starts.now, ignoring=starts.ignoring)
+        units -= np.count_nonzero(settled & bookings.has_sorted(len(wanted)))
+        _unblock(bookings.gaps(), settled, starts, balance, releases)
+        wanted &= ~settled
     for which in _rows_of_others(bookings, wanted, starts):
         low, high = _blocked_by(bookings.rows, which, starts)
         _block(bookings.rows.positions[which], low, high, balance, releases)
-    units = np.count_nonzero(wanted) - np.cumsum(balance[: starts.count])
-    return Profile(units, releases[: starts.count])
+    return Profile(units - np.cumsum(balance[: starts.count]), releases[: starts.count])
 
 
 def slots_if_empty(inventories: InventoryArrays, demand: Demand) -> NDArray[np.int64]:
@@ -237,6 +250,26 @@ def _clipped(low: Marks, high: Marks, starts: Starts) -> tuple[Marks, Marks]:
     return clipped_low, clipped_high
 
 
+def _unblock(gaps: Gaps, wanted: Mask, starts: Starts, balance: Numbers, releases: Mask) -> None:
+    """Subtract the gaps in which a reservation fits from *balance*, as ranges of starts.
+
+    A resource with bookings is blocked at all other starts. Where a range begins, something is released.
+    """
+    gaps = gaps.at_least(starts.duration + 2 * starts.cleaning)
+    low, high = gaps.low, gaps.high
+    if not wanted.all():
+        chosen = wanted[gaps.positions]
+        low, high = low[chosen], high[chosen]
+    # A gap without any of the starts becomes an empty range, which adds nothing.
+    low = (low + (starts.cleaning - starts.first)).clip(0, starts.count)
+    high = (high - (starts.duration + starts.cleaning - 1 + starts.first)).clip(low, starts.count)
+    begins = np.bincount(low, minlength=len(balance))
+    balance -= begins
+    balance += np.bincount(high, minlength=len(balance))
+    releases |= begins > 0
+    releases[0] = False
+
+
 def _block(
     positions: NDArray[np.int32],
     low: Marks,
@@ -244,17 +277,20 @@ def _block(
     balance: Numbers,
     releases: Mask,
 ) -> None:
-    """Add the ranges to *balance*, each start of a resource once, and note where ranges end.
+    """Add the ranges to *balance*, each start of a resource once, and note where a resource is released.
 
     Args:
         positions: The resource of each range; ascending.
         low: The first start of each range; ascending for each resource.
         high: The start after the last one.
         balance: Changes of the number of blocked resources from one start to the next.
-        releases: Starts at which a range ends.
+        releases: Starts at which a range ends and no other one of the resource begins.
     """
     blocked = merged(positions, low, high)
     balance += np.bincount(blocked.low, minlength=len(balance))
-    ends = np.bincount(blocked.high, minlength=len(balance))
-    balance -= ends
-    releases |= ends > 0
+    balance -= np.bincount(blocked.high, minlength=len(balance))
+    is_release = np.ones(len(blocked.high), np.bool_)
+    is_release[:-1] = (blocked.low[1:] != blocked.high[:-1]) | (
+        blocked.positions[1:] != blocked.positions[:-1]
+    )
+    releases[blocked.high[is_release]] = True

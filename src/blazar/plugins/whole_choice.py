@@ -30,15 +30,15 @@ class WholeChoice:
     @classmethod
     def of(cls, wish: Wish[Any], availability: Availability, requirement: Requirement) -> WholeChoice:
         """Return the resources that satisfy a requirement throughout the window of the wish."""
-        free = availability.free(
+        in_the_way = availability.mask_of(wish.excluded | wish.beside.keys())
+        suitable = availability.free(
             wish.window,
             now=wish.now,
             cleaning_time=wish.cleaning_time,
             ignoring=wish.ignoring,
             awaited=wish.awaited,
+            among=availability.matching(requirement) & ~in_the_way,
         )
-        in_the_way = availability.mask_of(wish.excluded | wish.beside.keys())
-        suitable = availability.matching(requirement) & free & ~in_the_way
         held = availability.mask_of(wish.held)
         new = suitable & availability.reservable() & ~held
         return cls(wish=wish, availability=availability, keepable=suitable & held, new=new)

@@ -65,6 +65,7 @@ def _conflicts(
             cleaning_time=context.settings.leases.cleaning_time,
             ignoring=[each.id for each in lease.reservations],
             awaited=held if is_active(reservation) else (),
+            among=availability.mask_of(held),
         )
         positions = {each: availability.position_of(each) for each in held}
         return frozenset(

@@ -36,12 +36,15 @@ def choose_floatingips(wish: Wish[FloatingIPSpec], availability: Availability) -
     of_network = availability.matching(in_network(spec.network_id))
     if not of_network.any():
         raise InvalidParameter("network_id", f"no floating IP of network {spec.network_id} is registered")
-    free = availability.free(
-        wish.window, now=wish.now, cleaning_time=wish.cleaning_time, ignoring=wish.ignoring
-    )
     held = availability.mask_of(wish.held)
     in_the_way = availability.mask_of(wish.excluded | wish.beside.keys())
-    suitable = of_network & free & ~in_the_way & (availability.reservable() | held)
+    suitable = availability.free(
+        wish.window,
+        now=wish.now,
+        cleaning_time=wish.cleaning_time,
+        ignoring=wish.ignoring,
+        among=of_network & ~in_the_way & (availability.reservable() | held),
+    )
     required = _find_required(spec, of_network, suitable, availability)
     _check_kept(wish, availability, suitable & held, required)
     in_use = availability.mask_of(wish.in_use)

@@ -91,6 +91,12 @@ class _Search:
         self._amount = amount
         self._affinity = affinity
         self._asked = requirement.keys
+        self._held_mask = availability.mask_of(wish.held)
+        self._suitable = (
+            availability.matching(requirement)
+            & (availability.reservable() | self._held_mask)
+            & ~availability.mask_of(wish.excluded)
+        )
         self._headroom = availability.headroom(
             demand,
             wish.window,
@@ -99,12 +105,7 @@ class _Search:
             ignoring=wish.ignoring,
             awaited=wish.awaited,
             beside=wish.beside,
-        )
-        self._held_mask = availability.mask_of(wish.held)
-        self._suitable = (
-            availability.matching(requirement)
-            & (availability.reservable() | self._held_mask)
-            & ~availability.mask_of(wish.excluded)
+            among=self._suitable | self._held_mask,
         )
         self.is_bound = wish.is_active and bool(wish.held)
         """Whether the lessee uses slots that must stay where they are."""

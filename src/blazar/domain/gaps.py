@@ -1,0 +1,44 @@
+"""The free times between bookings, as arrays: a search reads only those that are long enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blazar.domain.booking_rows import Rows
+from blazar.domain.instants import LAST_MINUTE
+from blazar.domain.ranges import reached
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """Free times of resources that have bookings, longest first, in minutes since 1970."""
+
+    positions: NDArray[np.int32]
+    low: NDArray[np.int32]
+    """The first free minute; 0 before the first booking of a resource."""
+    high: NDArray[np.int32]
+    """The minute after the last free one; later than any date after the last booking."""
+    _shortness: NDArray[np.int32]
+    """The lengths as negative numbers, which ascend."""
+
+    @classmethod
+    def between(cls, rows: Rows) -> Gaps:
+        """Return the gaps between bookings that are sorted by position and minute of the start."""
+        ends = reached(rows.positions, rows.end_minutes)
+        is_last = np.ones(len(ends), np.bool_)
+        np.not_equal(rows.positions[1:], rows.positions[:-1], out=is_last[:-1])
+        positions = np.concatenate([rows.positions, rows.positions[is_last]])
+        low = np.concatenate([ends, np.maximum(ends, rows.end_minutes)[is_last]]).astype(np.int32)
+        after = np.full(np.count_nonzero(is_last), LAST_MINUTE, np.int32)
+        high = np.concatenate([rows.start_minutes, after])
+        found = np.flatnonzero(low < high)
+        order = found[np.argsort(low[found] - high[found])]
+        return cls(positions[order], low[order], high[order], (low - high)[order])
+
+    def at_least(self, minutes: int) -> Gaps:
+        """Return the gaps that are so long."""
+        stop = int(np.searchsorted(self._shortness, np.int32(-minutes), side="right"))
+        return Gaps(self.positions[:stop], self.low[:stop], self.high[:stop], self._shortness[:stop])
