@@ -134,9 +134,10 @@ def _is_snapshotted(user: VolumeUser) -> bool:
 def test_what_a_lessee_does_to_his_volumes_does_not_keep_the_capacity(
     storage: Storage, lessee: Actor, operator: Operator, user: VolumeUser
 ) -> None:
-    """He renames one, starts a transfer, makes groups with the type, and moves one out of the pool.
+    """The lessee renames one, starts a transfer, makes groups with the type, and moves one out of the pool.
 
-    Two are reserved for attachments that are never made.
+    Two are reserved for attachments that are never made. One of the groups has another type, too, so that
+    Cinder keeps the type.
     """
     lease = user.reserve(6)
     lessee.wait_for_lease(lease, "ACTIVE")
@@ -149,6 +150,9 @@ def test_what_a_lessee_does_to_his_volumes_does_not_keep_the_capacity(
     try:
         body = {"name": "mine", "group_type": kind, "volume_types": [storage.types()[name]["id"]]}
         groups = [user.post("/groups", {"group": body})["group"]["id"] for _ in range(2)]
+        ordinary = user.cinder.get("/types").json()["volume_types"]
+        shared = {**body, "volume_types": [each["id"] for each in ordinary]}
+        groups.append(user.post("/groups", {"group": shared})["group"]["id"])
         wait_until(lambda: _are_available(user, groups), "the groups are available", seconds=60)
         change = {"group": {"add_volumes": grouped}}
         user.cinder.put(f"/groups/{groups[0]}", json=change, microversion="3.13")
@@ -162,6 +166,9 @@ def test_what_a_lessee_does_to_his_volumes_does_not_keep_the_capacity(
 
         assert storage.volumes().keys() == {moved}
         assert storage.pool_of(moved) != cinder.pool_name(*POOL)
+        assert storage.types().keys() == {name}
+        user.cinder.post(f"/groups/{groups[2]}/action", json={"delete": {}}, microversion="3.13")
+        wait_until(lambda: not storage.types(), "the sweep deletes the type", seconds=240)
     finally:
         operator.volumes.delete(f"/group_types/{kind}", microversion="3.13", raise_exc=False)
 
