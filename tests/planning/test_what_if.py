@@ -202,6 +202,19 @@ class TestReplay:
         assert found["replay_after"]["peak"] == 4
         assert found["refused_after_percent"] == 0
 
+    def test_a_request_gets_the_hosts_that_it_held(self, racks: HttpEnv) -> None:
+        of_rack: Json = {"min": 2, "max": 2, "resource_properties": '["==", "$rack", "r1"]'}
+        cancelled = racks.create(10, DAY, **of_rack)
+        # It would choose a host of the first rack, if the rack were not reserved.
+        racks.create(20, DAY)
+        racks.delete(f"/leases/{cancelled['id']}")
+        racks.create(30, DAY, **of_rack)
+        racks.pass_time(DAY)
+
+        found = run_json(racks, "what-if --add 1 --like h1a")
+
+        assert (found["replay_before"]["requests"], found["replay_before"]["refused"]) == (2, [])
+
     def test_deleted_leases_are_requests_for_what_they_held(self, racks: HttpEnv) -> None:
         hosts = racks.create("now", DAY, max=3, min=3)
         slots = racks.create("now", DAY, asked=instances(memory_mb=16384, amount=6))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from blazar.booking.context import Context
-from blazar.domain.instants import micros
+from blazar.domain.capacity import Share
+from blazar.domain.instants import LAST, micros
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Lease, LeaseId, LeaseStatus, Reservation, ResourceId
 from blazar.domain.usage.records import Holding
@@ -40,7 +41,8 @@ class History:
 
 def read_history(context: Context, length: timedelta) -> History:
     """Return the past of at most this length."""
-    now, requests = context.clock.now(), read_requests(context)
+    now = context.clock.now()
+    requests = _with_held(read_requests(context), _read_held(context, Interval(now - length, LAST)))
     held = _read_held(context, Interval(now - length, now))
     known = {one.id for each in requests for _, one, _ in each.wanted}
     deleted = _deleted(context, [each for each in held if each.reservation_id not in known])
@@ -52,6 +54,17 @@ def read_history(context: Context, length: timedelta) -> History:
         deleted=tuple(deleted),
         uses=(*_held_uses(held, now), *past_uses(context, others)),
     )
+
+
+def _with_held(requests: Iterable[PastRequest], held: Collection[Holding]) -> Sequence[PastRequest]:
+    """Return the requests with what each has held."""
+    found: dict[str, dict[ResourceId, Share | None]] = defaultdict(dict)
+    for each in held:
+        found[each.reservation_id][each.resource_id] = each.share
+    return [
+        replace(each, held={one.id: found[one.id] for _, one, _ in each.wanted if one.id in found})
+        for each in requests
+    ]
 
 
 def _read_held(context: Context, window: Interval) -> Sequence[Holding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from blazar.booking.specs import intact_spec, need_of
 from blazar.domain.capacity import Demand, count_slots
 from blazar.domain.instants import micros
 from blazar.domain.interval import Interval
-from blazar.domain.lease import EventType, Lease, LeaseStatus, Reservation
+from blazar.domain.lease import EventType, Holdings, Lease, LeaseStatus, Reservation
 from blazar.domain.providers import HostProvider
 from blazar.planning.copy import HOSTS
 from blazar.planning.load import Use, quantile
@@ -33,6 +33,8 @@ class PastRequest:
     window: Interval
     wanted: tuple[tuple[Plugin, Reservation, Any], ...]
     """The reservations of hosts, each with its plugin and its spec."""
+    held: Mapping[str, Holdings] = field(default_factory=dict)
+    """What the reservations have held, by id, as far as it is recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

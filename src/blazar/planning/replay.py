@@ -71,6 +71,9 @@ def replay(
 ) -> Replay:
     """Return the result of making requests in their order on hosts that nothing books.
 
+    A request gets the hosts that it held if they are free then: with others, a later one that was granted
+    could be refused.
+
     Args:
         copy: A context of :func:`~blazar.planning.copy.copied`.
         requests: The requests of the period.
@@ -160,6 +163,7 @@ class _Run:
                 window=request.window,
                 now=min(request.requested_at, request.window.start),
                 cleaning_time=self._copy.settings.leases.cleaning_time,
+                held=request.held.get(reservation.id, {}),
                 beside=beside(held),
             )
             held.append(choose(plugin, wish, view, reservation.grouping))
