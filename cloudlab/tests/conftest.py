@@ -98,3 +98,27 @@ def storage(lab: EndToEndLab) -> Iterator[Storage]:
     for each in storage.volumes():
         storage.delete_volume(each)
     storage.delete_backups()
+
+
+@pytest.fixture
+def places(lab: EndToEndLab) -> Iterator[None]:
+    """Put the hosts of the lab into three host aggregates, two in each, and read them again."""
+    aggregates = {
+        "place-1": ("node-1", "node-2"),
+        "place-2": ("node-3", "node-10"),
+        "place-3": ("node-4", "node-5"),
+    }
+    compute, made = lab.operator.compute, {}
+    for name, members in aggregates.items():
+        answer = compute.post("/os-aggregates", json={"aggregate": {"name": name}})
+        made[f"/os-aggregates/{answer.json()['aggregate']['id']}"] = members
+    for path, members in made.items():
+        for host in members:
+            compute.post(f"{path}/action", json={"add_host": {"host": host}})
+    lab.refresh_hosts()
+    yield
+    for path, members in made.items():
+        for host in members:
+            compute.post(f"{path}/action", json={"remove_host": {"host": host}})
+        compute.delete(path)
+    lab.refresh_hosts()

@@ -11,7 +11,9 @@ import difflib
 import functools
 import logging
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
 
 from oslo_config import cfg
@@ -171,8 +173,10 @@ def _credentials() -> frozenset[str]:
 
     options = [*loading.get_session_conf_options(), *loading.get_adapter_conf_options()]
     options += loading.get_auth_common_conf_options()
-    for name in loading.get_available_plugin_names():
-        options += loading.get_auth_plugin_conf_options(name)
+    # keystoneauth's own list logs an error for each plugin whose optional library is not installed.
+    for each in entry_points(group=loading.PLUGIN_NAMESPACE):
+        with suppress(Exception):
+            options += loading.get_auth_plugin_conf_options(each.load()())
     return frozenset(each.dest for each in options)
 
 
