@@ -64,9 +64,9 @@ HOST_OPTIONS: list[cfg.Opt] = [
     cfg.DictOpt(
         "aggregate_properties",
         default={},
-        help="Extra capabilities of hosts that follow from host aggregates, as a list of property:pattern, with "
-        "the wildcards of a shell in the pattern. The value is the name of the host's aggregate that matches, "
-        "of several the first by name. Lessees can then use aggregates in requirements, group_by, same and "
+        help="Extra capabilities of hosts that follow from host aggregates, as property:pattern, such as "
+        "rack:rack-* for racks. The value is the name of the host's aggregate that matches the pattern, of "
+        "several the first by name. Lessees can then use aggregates in requirements, group_by, same and "
         "spread. Empty: none. Changes are read when hosts are registered or refreshed.",
     ),
     cfg.IntOpt(
