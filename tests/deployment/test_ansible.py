@@ -269,6 +269,21 @@ def test_passwords_are_read_as_they_were_given(tmp_path: Path) -> None:
     assert conf.state_path == "/srv/a$b"
 
 
+def test_quotes_and_blanks_around_passwords_are_part_of_them(tmp_path: Path) -> None:
+    conf = read_back(
+        tmp_path,
+        {
+            "blazar_transport_url": "'",
+            "blazar_database_connection": " blank ",
+            "blazar_keystone": {"password": '"quoted"'},
+            "blazar_keystone_authtoken": {"password": "'a' and 'b'"},
+        },
+    )
+
+    assert (conf.transport_url, conf.database.connection) == ("'", " blank ")
+    assert (conf.keystone.password, conf.keystone_authtoken.password) == ('"quoted"', "'a' and 'b'")
+
+
 @pytest.mark.timeout(1800)
 def test_a_machine_is_installed_left_alone_and_upgraded(machine: Machine) -> None:
     nova_folder = Path(machine.variables["blazar_nova_config_folder"])
@@ -317,3 +332,12 @@ def test_a_machine_is_installed_left_alone_and_upgraded(machine: Machine) -> Non
 def test_missing_variables_are_named(machine: Machine) -> None:
     with pytest.raises(AssertionError, match="Set blazar_version, blazar_database_connection"):
         machine.play(blazar_transport_url="")
+
+
+@pytest.mark.parametrize("password", ["a\\$b", "two\nlines"])
+def test_a_password_that_no_configuration_file_can_have_is_refused(machine: Machine, password: str) -> None:
+    with pytest.raises(AssertionError, match="blazar_keystone has a line break, or a backslash") as refusal:
+        machine.play(blazar_keystone={"password": password})
+
+    # The output names the variable only.
+    assert password.encode("unicode_escape").decode() not in str(refusal.value)
