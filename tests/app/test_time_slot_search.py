@@ -170,8 +170,8 @@ def test_rights_and_private_properties(env: HttpEnv) -> None:
             "min_duration_minutes: must not be more than max_duration_minutes",
         ),
         ({"order": "best"}, "order"),
-        ({"limit": 0}, "limit"),
-        ({"limit": 101}, "limit: must be at most 100"),
+        ({"limit": 0}, "limit: must be from 1 to 100"),
+        ({"limit": 101}, "limit: must be from 1 to 100"),
         ({"earliest_start": "tomorrow"}, "earliest_start"),
         (
             {"earliest_start": "9999-12-31 23:00", "latest_end": None},

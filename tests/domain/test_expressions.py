@@ -77,6 +77,8 @@ def test_the_operators_of_1_1(text: str, expected: str) -> None:
         ("!gpu,memory_mb", "p"),
         ('rack="r,|1"', "p"),
         ('rack="r1"|"r2"', "ah"),
+        ('rack="r1 or r2"', ""),
+        ("rack=oregon", ""),
     ],
 )
 def test_the_short_form(text: str, expected: str) -> None:
@@ -142,6 +144,8 @@ def test_keys_and_conditions_are_found_at_any_depth() -> None:
         ('gpu="a100', "at character 5: the quotes are not closed"),
         ('gpu=""', "at character 5: a value must not be empty"),
         ('gpu="a" b', "at character 9: expected a comma, got 'b'"),
+        ("gpu=a100 or rack", "at character 10: or is no operator; write a comma for and, | between values"),
+        ("gpu=a100|v100 AND rack", "at character 15: AND is no operator"),
         ("gpu=a|", "at character 7: expected a value"),
         ("!", "at character 2: expected the name of a property"),
     ],
@@ -196,7 +200,16 @@ def test_a_requirement_says_why_1_0_refuses_its_expression(text: str, problem: s
 
 @pytest.mark.parametrize(
     "text",
-    ["gpu=a100", "gpu!=a100", "memory_mb>=65536", "gpu=a100|h100", "ssd", "!ssd", 'rack="r,|1"', 'a="8..9"'],
+    [
+        "gpu=a100",
+        "gpu!=a100",
+        "memory_mb>=65536",
+        "gpu=a100|h100",
+        "ssd",
+        'rack="r,|1"',
+        'a="8..9"',
+        'a="b or c"',
+    ],
 )
 def test_a_term_is_rendered_in_the_short_form(text: str) -> None:
     (term,) = parsed(text).conditions

@@ -2,6 +2,7 @@ import { signal } from "@preact/signals";
 import { getLease, listLeases } from "../api/lessees";
 import { Refused, textOf } from "../api/problem";
 import type { Lease } from "../api/values";
+import { pageSize } from "../search/catalogue";
 import { session } from "../session/store";
 
 const CURRENT = "PENDING,ACTIVE,ERROR,CREATING,STARTING,UPDATING,TERMINATING,DELETING";
@@ -32,7 +33,7 @@ async function readCurrent(): Promise<Lease[]> {
       project_id: session.value?.project.id,
       status: CURRENT,
       sort: "start_date",
-      limit: String(PAGE),
+      limit: pageSize(PAGE),
       marker,
     });
     found.push(...page.leases);
@@ -92,7 +93,7 @@ export function endedLeases(marker: string | null): ReturnType<typeof listLeases
     project_id: session.value?.project.id,
     status: "TERMINATED",
     sort: "end_date:desc",
-    limit: "50",
+    limit: pageSize(50),
     marker: marker ?? undefined,
   });
 }

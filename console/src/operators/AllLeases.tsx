@@ -9,6 +9,7 @@ import { readLease } from "../leases/store";
 import { amountOf } from "../leases/words";
 import { t } from "../messages";
 import { amountsText } from "../search/amounts";
+import { pageSize } from "../search/catalogue";
 import { searchAgain } from "../search/store";
 import { fromApi } from "../time/instant";
 import { Period } from "../time/When";
@@ -85,7 +86,7 @@ async function readPages(query: Readonly<Record<string, string | undefined>>, pa
   const leases: Lease[] = [];
   let marker: string | null = null;
   for (let page = 0; page < pages; page++) {
-    const read = await listLeases({ ...query, sort: "start_date:desc", limit: String(PAGE), marker: marker ?? undefined });
+    const read = await listLeases({ ...query, sort: "start_date:desc", limit: pageSize(PAGE), marker: marker ?? undefined });
     leases.push(...read.leases);
     marker = read.next;
     if (!marker) break;

@@ -4,6 +4,7 @@ import { textOf } from "../api/problem";
 import type { Lease } from "../api/values";
 import { isWaiting } from "../leases/words";
 import { t } from "../messages";
+import { pageSize } from "../search/catalogue";
 import { searchAgain } from "../search/store";
 import { minute, now } from "../time/clock";
 import { LeaseTable } from "./AllLeases";
@@ -45,7 +46,7 @@ async function readAll(): Promise<Lease[]> {
   const leases: Lease[] = [];
   let marker: string | undefined;
   for (let page = 0; page < MOST_PAGES; page++) {
-    const read = await listLeases({ status: CURRENT, sort: "start_date", limit: "500", marker });
+    const read = await listLeases({ status: CURRENT, sort: "start_date", limit: pageSize(500), marker });
     leases.push(...read.leases);
     if (!read.next) break;
     marker = read.next;

@@ -27,6 +27,13 @@ export async function pollCatalogue(): Promise<never> {
   }
 }
 
+/** Return the number of items to ask a list for: as many as wanted, if the site's pages are that long. */
+export function pageSize(wanted: number): string | undefined {
+  const longest = catalogue.value?.longest_page;
+  // Without a limit, the service returns its longest page.
+  return longest === undefined ? undefined : String(Math.min(wanted, longest));
+}
+
 export function typeOf(name: string): ResourceType | undefined {
   return catalogue.value?.resource_types.find((each) => each.resource_type === name);
 }
@@ -60,7 +67,7 @@ export function tellingProperties(resourceType: string): Property[] {
 /** Return a condition in the short form of requirements. */
 export function condition(property: string, value: Value): string {
   const text = String(value);
-  const quoted = /[,|"=<>!]|^\s|\s$|\.\.|^$/.test(text)
+  const quoted = /[,|"=<>!]|^\s|\s$|\.\.|^$|(^|\s)(and|or)(\s|$)/i.test(text)
     ? `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`
     : text;
   return value === null ? `!${property}` : `${property}=${quoted}`;

@@ -130,10 +130,9 @@ def _parse_question(context: Context, body: JsonObject) -> ChangeQuestion:
 
 
 def _parse_limit(body: JsonObject) -> int:
-    limit = parse_number(body, "limit", least=1) if body.get("limit") is not None else _DEFAULT_SLOTS
-    if limit > MOST_SLOTS:
-        raise InvalidParameter("limit", f"must be at most {MOST_SLOTS}")
-    return limit
+    if body.get("limit") is None:
+        return _DEFAULT_SLOTS
+    return parse_number(body, "limit", least=1, most=MOST_SLOTS)
 
 
 def _parse_order(value: object) -> Order:

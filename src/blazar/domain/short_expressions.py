@@ -7,8 +7,8 @@ r"""The short form of requirement expressions, such as ``gpu=a100|h100,memory_mb
 ``key``, ``!key``         the resource has a fact of this name, or has none
 ========================  ================================================
 
-Terms are separated by commas and must all hold. A value with one of ``, | " = < > !`` needs double quotes;
-``\"`` and ``\\`` stand for a quote and a backslash there.
+Terms are separated by commas and must all hold. A value with one of ``, | " = < > !``, or with the word
+``and`` or ``or``, needs double quotes; ``\"`` and ``\\`` stand for a quote and a backslash there.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ _SIGN = re.compile(r"==|!=|>=|<=|=|>|<")
 _BARE = re.compile(r'[^,|"=<>!\x00\ud800-\udfff]+')
 _QUOTED = re.compile(r'"((?:[^"\\\x00\ud800-\udfff]|\\["\\])*)"')
 _BLANKS = re.compile(r"\s*")
+_WORD = re.compile(r"(?:^|\s)(and|or)(?:\s|$)", re.IGNORECASE)
 _RANGE: Final = ".."
 
 
@@ -72,7 +73,8 @@ def _render_any(term: AnyOf) -> str:
 
 
 def _quoted(value: str) -> str:
-    if _BARE.fullmatch(value) and value == value.strip() and _RANGE not in value:
+    is_bare = _BARE.fullmatch(value) and value == value.strip()
+    if is_bare and _RANGE not in value and not _WORD.search(value):
         return value
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
@@ -150,6 +152,11 @@ class _Reader:
         bare = _BARE.match(self._text, self._at)
         if bare is None or not bare[0].strip():
             raise SyntaxProblem(self._at, "expected a value")
+        if word := _WORD.search(bare[0]):
+            raise SyntaxProblem(
+                self._at + word.start(1),
+                f"{word[1]} is no operator; write a comma for and, | between values for or, text in quotes",
+            )
         self._advance(bare)
         return bare[0].strip(), False
 

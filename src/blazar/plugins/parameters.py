@@ -19,8 +19,8 @@ _TOO_LONG_FOR_A_NUMBER = 12
 _LONGEST_CAPABILITY = 64
 
 
-def parse_number(body: Mapping[str, object], key: str, *, least: int) -> int:
-    """Return a whole number that is at least *least*; numeric text is accepted, because clients send it.
+def parse_number(body: Mapping[str, object], key: str, *, least: int, most: int = LARGEST_NUMBER) -> int:
+    """Return a whole number from *least* to *most*; numeric text is accepted, because clients send it.
 
     Raises:
         MissingParameter: The value is absent or null.
@@ -33,8 +33,8 @@ def parse_number(body: Mapping[str, object], key: str, *, least: int) -> int:
         value = int(value) if value.removeprefix("-").isdecimal() else value
     if not isinstance(value, int) or isinstance(value, bool):
         raise InvalidParameter(key, "must be a whole number")
-    if not least <= value <= LARGEST_NUMBER:
-        raise InvalidParameter(key, f"must be from {least} to {LARGEST_NUMBER}")
+    if not least <= value <= most:
+        raise InvalidParameter(key, f"must be from {least} to {most}")
     return value
 
 
