@@ -13,6 +13,7 @@ const WHOLE: ResourceType = {
   schema: null,
   unit: "thing",
   unit_keys: [],
+  has_count: true,
   reservable: 8,
 };
 const PARTS: ResourceType = {
@@ -21,6 +22,7 @@ const PARTS: ResourceType = {
   schema: null,
   unit: "part",
   unit_keys: ["vcpus", "template_id"],
+  has_count: true,
   reservable: 8,
 };
 const NETWORK: Property = {
@@ -54,6 +56,13 @@ function understood(change: Partial<Wish>, type = WHOLE, properties: Property[] 
 }
 
 describe("a wish", () => {
+  it("has no number if the type has none", () => {
+    const found = understood({ count: "none" }, { ...WHOLE, keys: null, has_count: false });
+
+    expect(searchBody(found, true, 5)["reservations"]).toEqual([{ resource_type: "whole:thing" }]);
+    expect(countedReservation(found, { ...WHOLE, keys: null })).toEqual({ resource_type: "whole:thing" });
+  });
+
   it("becomes the body of a search, first for the whole number and then for fewer", () => {
     const found = understood({ property: { name: "rack", value: "r1" }, requirement: "vcpus>=8", placement: "same:rack" });
 

@@ -14,6 +14,7 @@ CATALOGUE = {
             "keys": ["min", "max"],
             "unit": "host",
             "unit_keys": [],
+            "has_count": True,
             "reservable": 2,
         },
         {
@@ -21,6 +22,7 @@ CATALOGUE = {
             "keys": None,
             "unit": "seat",
             "unit_keys": ["size"],
+            "has_count": False,
             "reservable": 0,
         },
     ],

@@ -67,6 +67,7 @@ def test_types_have_their_keys_and_the_number_of_resources_that_can_be_reserved(
         "keys": ["min", "max", "hypervisor_properties", "resource_properties", "before_end"],
         "unit": "host",
         "unit_keys": [],
+        "has_count": True,
         "reservable": 3,
     }
     assert types["virtual:instance"]["reservable"] == 3

@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser.chromium import open_chromium
+from browser.console import open_console
+from playwright.sync_api import expect
 from programs import Program, request, run, start_standalone, wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -205,6 +208,38 @@ def test_dongles_are_registered_by_commands_of_the_plugin_and_reserved(
     assert wait_until(lambda: dongle("delete", "D-1").returncode == 0), program.log
     assert request(f"{url}/dongles")[1] == {"dongles": []}
     assert program.stop() == 0
+
+
+def test_the_console_has_dongles_without_a_change(
+    tmp_path: Path, python: str, ended_afterwards: Callable[[Any], Any]
+) -> None:
+    path = tmp_path / "blazar.conf"
+    path.write_text(
+        f"[database]\nconnection = sqlite:///{tmp_path}/blazar.sqlite\n"
+        "[manager]\nplugins = physical.host.plugin,hardware.dongle.plugin\ncloud = simulated\n"
+        "[ui]\nsession_keys = a secret that is long enough to be one\n"
+    )
+    program, url = start_standalone(tmp_path, "--config-file", str(path), python=python)
+    ended_afterwards(program)
+    with open_chromium() as browser:
+        console = open_console(browser, url.removesuffix("/v1"))
+        page = console.page
+
+        page.get_by_role("link", name="Operators").click()
+        page.get_by_role("link", name="Resources").click()
+        dongles = page.get_by_role("region", name="dongles")
+        dongles.get_by_role("button", name="Register", exact=True).click()
+        dongles.get_by_label("One resource a line").fill("D-1 product=cad drawer=A3")
+        dongles.get_by_role("button", name="Register", exact=True).last.click()
+        expect(dongles.get_by_role("row", name="D-1")).to_contain_text("A3")
+        page.get_by_role("link", name="Reserve").click()
+        console.want(Resources="any dongle (1)")
+        page.get_by_label("Keys of the reservation, as JSON").fill('{"product": "cad"}')
+        lease = console.reserve("exam")
+        lease.get_by_role("button", name="Details").click()
+        expect(lease).to_contain_text("D-1")
+
+        assert console.complaints == []
 
 
 def test_a_plugin_that_cannot_use_its_options_stops_the_start_up(tmp_path: Path, python: str) -> None:

@@ -1711,6 +1711,8 @@ export interface components {
                 unit: string;
                 /** @description The keys that say how large a unit is; empty if it is a whole resource. */
                 unit_keys: string[];
+                /** @description Whether a search can ask for a number of units with `count`. */
+                has_count: boolean;
                 /** @description The number of resources from which reservations are made: hosts, also for instances. */
                 reservable: number;
             }[];

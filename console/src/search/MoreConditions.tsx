@@ -19,7 +19,7 @@ export function MoreConditions() {
         ))}
         {!fields && <FreeKeys />}
         {fields?.some((each) => each.kind === "requirement") && <Requirement />}
-        {wish.value.count.trim() !== "1" && (
+        {type.has_count && wish.value.count.trim() !== "1" && (
           <label class="check">
             <input
               type="checkbox"

@@ -17,7 +17,9 @@ export function SearchBar() {
     <form class="search" role="search" aria-label={t.search.title} onSubmit={(event) => event.preventDefault()}>
       <div class="sentence">
         <span aria-hidden="true">{t.search.need}</span>
-        <Text field="count" label={t.search.count} mistake={mistakes.count} width={3} numeric />
+        {typeOf(wish.value.resourceType)?.has_count && (
+          <Text field="count" label={t.search.count} mistake={mistakes.count} width={3} numeric />
+        )}
         <What />
         <span aria-hidden="true">{t.search.for}</span>
         <Text field="duration" label={t.search.duration} mistake={mistakes.duration} width={6} hints={t.time.durations} />

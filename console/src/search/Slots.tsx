@@ -26,7 +26,7 @@ export function Slots() {
           <ol>
             {startsOf(found.slots.slots, zone(), PROPOSED).map((each) => (
               <li key={`${each.slot.shape} ${each.start}`}>
-                <Slot proposed={each} wanted={found.wish.count} />
+                <Slot proposed={each} wanted={found.wish.count ?? 1} />
               </li>
             ))}
           </ol>

@@ -21,7 +21,8 @@ export interface Wish {
 }
 
 export interface Understood {
-  readonly count: number;
+  /** The number of units; null if reservations of the type have none. */
+  readonly count: number | null;
   readonly minutes: number;
   readonly earliest: Instant;
   readonly startsNow: boolean;
@@ -54,10 +55,11 @@ export interface Surroundings {
 
 /** Return what a wish means, or the mistakes in it. */
 export function understand(wish: Wish, around: Surroundings): Understood | Mistakes {
-  const { now, zone, weekdays, texts } = around;
+  const { type, now, zone, weekdays, texts } = around;
   const mistakes: Record<string, string> = {};
-  const count = /^\d{1,6}$/.test(wish.count.trim()) ? Number(wish.count) : 0;
-  if (count < 1) mistakes["count"] = texts.badCount;
+  const entered = /^\d{1,6}$/.test(wish.count.trim()) ? Number(wish.count) : 0;
+  const count = type.has_count ? entered : null;
+  if (count !== null && count < 1) mistakes["count"] = texts.badCount;
   const length = readDuration(wish.duration);
   if (length === null) mistakes["duration"] = texts.badDuration;
   const earliest = readMoment(wish.earliest, now, zone, { names: weekdays });
@@ -137,15 +139,17 @@ function withChosen(json: string, wish: Wish): string {
 
 /** Return the body of a search. With *fewer*, times with a smaller number follow those with the whole one. */
 export function searchBody(wish: Understood, fewer: boolean, limit: number): Record<string, unknown> {
-  const counted = (least: number) => ({ ...wish.reservation, count: { least, most: wish.count } });
+  const { count, reservation } = wish;
+  const counted = (least: number) => ({ ...reservation, count: { least, most: count } });
   const window = {
     earliest_start: wish.startsNow ? "now" : toApi(wish.earliest),
     latest_end: toApi(wish.latest),
     duration_minutes: wish.minutes,
     limit,
   };
-  if (!fewer || wish.count === 1) return { ...window, reservations: [counted(wish.count)] };
-  return { ...window, shapes: [{ reservations: [counted(wish.count)] }, { reservations: [counted(1)] }] };
+  if (count === null) return { ...window, reservations: [reservation] };
+  if (!fewer || count === 1) return { ...window, reservations: [counted(count)] };
+  return { ...window, shapes: [{ reservations: [counted(count)] }, { reservations: [counted(1)] }] };
 }
 
 /** Return the reservation of a wish with its number, as a request for a lease has it. */
@@ -153,6 +157,7 @@ export function countedReservation(
   { reservation, count }: Pick<Understood, "reservation" | "count">,
   type: ResourceType,
 ): ReservationRequest {
+  if (count === null) return reservation;
   const keys = new Set(type.keys ?? []);
   if (keys.has("max")) return { ...reservation, min: count, max: count };
   return keys.has("amount") ? { ...reservation, amount: count } : reservation;

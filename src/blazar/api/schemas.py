@@ -555,6 +555,10 @@ COMPONENTS: dict[str, JsonSchema] = {
                     "description": "The keys that say how large a unit is; empty if it is a whole resource.",
                     "items": {"type": "string", "examples": ["vcpus"]},
                 },
+                has_count={
+                    "type": "boolean",
+                    "description": "Whether a search can ask for a number of units with `count`.",
+                },
                 reservable={
                     "type": "integer",
                     "description": "The number of resources from which reservations are made: hosts, also "

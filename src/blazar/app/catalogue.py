@@ -16,7 +16,7 @@ from blazar.booking.context import Context, Plugin
 from blazar.booking.visibility import visible_to
 from blazar.domain.quotas import UNLIMITED, amounts
 from blazar.domain.requirements import Fact
-from blazar.plugins.capabilities import HasCatalogueEntry
+from blazar.plugins.capabilities import HasCatalogueEntry, StatesNeed
 from blazar.ports.enforcement import LimitsDuration
 from blazar.ports.manager import Caller
 
@@ -68,6 +68,7 @@ def _type_view(plugin: Plugin, facts: VisibleFacts) -> JsonObject:
         "keys": None if keys is None else list(keys),
         "unit": plugin.quota_unit.name,
         "unit_keys": list(plugin.unit_keys) if isinstance(plugin, HasCatalogueEntry) else [],
+        "has_count": isinstance(plugin, StatesNeed),
         "reservable": int(np.count_nonzero(facts.reservable)),
     }
 
