@@ -24,6 +24,8 @@ _LONGEST_TAIL = 65_536
 """New rows after which all rows are sorted again; sorting a million takes a fraction of a second."""
 _FEW = 8
 """If at most one of so many resources is asked for, only their rows are read; otherwise, all rows are."""
+_MANY_CHANGED = 10
+"""Gaps are computed again if more than one of so many resources have changed."""
 LONG_FREE = timedelta(days=1)
 """Resources that are free for longer than this before and after a window rank equally."""
 
@@ -74,7 +76,8 @@ class Bookings:
         self._changed: set[int] = set()
         """The positions whose rows have changed since they were sorted."""
         self._dead = 0
-        self._rows_of: dict[int, array[int]] = {}
+        self._new_rows: dict[int, array[int]] = {}
+        """The rows of each position that are not sorted yet, with deleted ones."""
         self._owners = Owners()
         self._demands: list[Demand] = []
         self._demand_codes: dict[Demand, int] = {}
@@ -125,7 +128,7 @@ class Bookings:
     def bury(self, position: int) -> None:
         """Remove all bookings of one resource."""
         self.expiries.forget(position)
-        self._kill(self._rows_of.pop(position, ()))
+        self._kill(position, self._rows_at(position))
 
     def overlapping(
         self,
@@ -248,7 +251,9 @@ class Bookings:
             yield found
 
     def gaps(self) -> Gaps:
-        """Return the gaps between sorted bookings; they are right for the resources in :meth:`settled`."""
+        """Return the gaps between bookings; they are right for the resources in :meth:`settled`."""
+        if len(self._changed) * _MANY_CHANGED > len(self._first_rows):
+            self._sort()
         if self._gaps is None:
             alive = np.flatnonzero(self._rows.positions[: self._sorted] != _DEAD)
             self._gaps = Gaps.between(self._rows.take(alive))
@@ -330,19 +335,28 @@ class Bookings:
         """Add bookings of one resource."""
         rows = [self._append(position, booking) for booking in bookings]
         if rows:
-            self._rows_of.setdefault(position, array("i")).extend(rows)
+            self._changed.add(position)
+            self._new_rows.setdefault(position, array("i")).extend(rows)
 
     def _remove(self, position: int, owner: int) -> None:
-        rows, owners = self._rows_of.get(position, ()), self._rows.owners
-        killed = [row for row in rows if owners[row] == owner]
-        self._rows_of[position] = array("i", (row for row in rows if owners[row] != owner))
-        self._kill(killed)
+        rows = self._rows_at(position)
+        self._kill(position, rows[self._rows.owners[rows] == owner])
 
-    def _kill(self, rows: Sequence[int]) -> None:
-        """Mark rows as deleted; no index may refer to them any longer."""
-        for row in rows:
-            self._changed.add(int(self._rows.positions[row]))
-            self._rows.positions[row] = _DEAD
+    def _rows_at(self, position: int) -> Positions:
+        """Return the row numbers of one resource's bookings."""
+        sorted_rows = np.zeros(0, np.intp)
+        if position < len(self._first_rows) - 1:
+            sorted_rows = np.arange(self._first_rows[position], self._first_rows[position + 1])
+        rows = np.concatenate([sorted_rows, np.array(self._new_rows.get(position, ()), np.intp)])
+        alive: Positions = rows[self._rows.positions[rows] == position]
+        return alive
+
+    def _kill(self, position: int, rows: Positions) -> None:
+        """Mark rows of one resource as deleted."""
+        if not len(rows):
+            return
+        self._changed.add(position)
+        self._rows.positions[rows] = _DEAD
         self._dead += len(rows)
         if self._dead > 1024 and self._dead * 2 > self._used:
             self._compact()
@@ -366,7 +380,6 @@ class Bookings:
         rows.demands[row] = self._demand_code(None if share is None else share.demand)
         if expires_at is not None:
             self.expiries.put(position, int(rows.owners[row]), expires_at)
-        self._changed.add(position)
         self._used += 1
         return row
 
@@ -374,7 +387,7 @@ class Bookings:
         self._rows = Rows(*(np.resize(getattr(self._rows, each.name), length) for each in fields(Rows)))
 
     def _sort(self) -> None:
-        """Sort all rows, without the deleted ones, and index them."""
+        """Sort all rows, without the deleted ones."""
         rows = self._rows.take(np.flatnonzero(self._rows.positions[: self._used] != _DEAD))
         self._rows = rows.take(in_order(rows))
         self._used = self._sorted = len(rows.starts)
@@ -384,18 +397,7 @@ class Bookings:
         self._first_rows = np.searchsorted(positions, np.arange(last + 2))
         self._gaps = None
         self._changed.clear()
-        self._index_rows()
-
-    def _index_rows(self) -> None:
-        """Rebuild the index of each position's rows."""
-        positions = self._rows.positions[: self._used]
-        order = np.argsort(positions, kind="stable")
-        firsts = np.flatnonzero(np.diff(positions[order], prepend=-1))
-        self._rows_of = {
-            int(positions[rows[0]]): array("i", rows.tolist())
-            for rows in np.split(order, firsts[1:])
-            if len(rows)
-        }
+        self._new_rows.clear()
 
     def _demand_code(self, demand: Demand | None) -> int:
         if demand is None:
