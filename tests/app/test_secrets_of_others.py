@@ -9,8 +9,12 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from app.conftest import EnvWith
+from app.feeds import create_feed
 from app.http_env import NEWER, STRANGER, HttpEnv, Json, Who, good, host_reservation
+from app.maintaining import maintain
 from app.offers import offer
+from app.subscribing import URL, noticing_settings
 
 from blazar.api.route import Route
 from blazar.api.routes import ROUTES
@@ -21,12 +25,17 @@ UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
 OWNER = Who(user="alice-4471", project="physics-2209")
 UNENTITLED = Who(user="guest", project="guests", roles="")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
+OBJECT = re.compile("{(lease|offer|feed|subscription|maintenance)_id}")
 REQUESTS = 400
 
 
 @pytest.fixture
-def shared_site(env: HttpEnv) -> HttpEnv:
-    """Return a site on which one project holds most hosts, by leases and by an offer."""
+def shared_site(env_with: EnvWith) -> HttpEnv:
+    """Return a site on which one project holds most hosts, by leases and by an offer.
+
+    It also has a feed and a subscription, and operators plan maintenance.
+    """
+    env = env_with(noticing_settings())
     env.register("node-7c41", "node-9f02", **{PRIVATE: PRIVATE_VALUE, "rack": "r1"})
     env.register("node-3d88", "node-5e13", **{PRIVATE: "zenith-internal", "rack": "r2"})
     good(env.patch(f"/os-hosts/properties/{PRIVATE}", {"private": True}))
@@ -34,6 +43,10 @@ def shared_site(env: HttpEnv) -> HttpEnv:
         body = {**env.wish(start, end, min=count, max=count), "name": "launch-of-the-probe"}
         good(env.post("/leases", body, who=OWNER), 201)
     offer(env, 10, 45, who=OWNER)
+    create_feed(env, who=OWNER)
+    asked = {"kind": "webhook", "url": URL}
+    good(env.post("/subscriptions", asked, who=OWNER, headers=NEWER), 201)
+    maintain(env, "node-5e13", start_date=env.date(500), end_date=env.date(600))
     env.pass_time(2)
     return env
 
@@ -56,13 +69,18 @@ def secrets(env: HttpEnv) -> set[str]:
 
 
 def path_ids(env: HttpEnv) -> dict[str, str]:
-    """Return an id of the owner for each parameter of a path that names a project's object."""
-    tables = {"lease_id": metadata.tables["leases"], "offer_id": metadata.tables["offers"]}
+    """Return an id for each parameter of a path that names an object of a project or of operators."""
+    tables = {
+        name: metadata.tables[f"{name.removesuffix('_id')}s"]
+        for name in ("lease_id", "offer_id", "feed_id", "subscription_id", "maintenance_id")
+    }
     with env.engine.connect() as connection:
-        return {
-            name: str(connection.scalar(sa.select(each.c.id).where(each.c.project_id == OWNER.project)))
-            for name, each in tables.items()
-        }
+        return {name: str(connection.scalar(_ids_of_owner(each))) for name, each in tables.items()}
+
+
+def _ids_of_owner(table: sa.Table) -> sa.Select[tuple[str]]:
+    ids = sa.select(table.c.id)
+    return ids.where(table.c.project_id == OWNER.project) if "project_id" in table.c else ids
 
 
 def ask(env: HttpEnv, route: Route, path: str, who: Who, **more: Any) -> Any:
@@ -71,6 +89,8 @@ def ask(env: HttpEnv, route: Route, path: str, who: Who, **more: Any) -> Any:
 
 def body_for(route: Route, env: HttpEnv) -> Json:
     """Return a body that is valid as far as its own project is concerned."""
+    if "{subscription_id}" in route.path:
+        return {"enabled": False} if route.method == "PUT" else {}
     if route.method == "PUT":
         return {"name": "mine"}
     return env.wish(20, 60) if route.method == "POST" else {}
@@ -79,7 +99,7 @@ def body_for(route: Route, env: HttpEnv) -> Json:
 @pytest.mark.parametrize("who", [STRANGER, UNENTITLED], ids=lambda each: each.user)
 @pytest.mark.parametrize(
     "route",
-    [each for each in ROUTES if "{lease_id}" in each.path or "{offer_id}" in each.path],
+    [each for each in ROUTES if OBJECT.search(each.path)],
     ids=lambda each: f"{each.method} {each.path}",
 )
 def test_an_object_of_another_project_is_refused_without_a_word_about_it(
