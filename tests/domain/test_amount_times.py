@@ -41,6 +41,7 @@ def test_the_amounts_of_all_minutes_are_those_of_each_minute(
     held: Sequence[Held], starts: Starts, groups: Sequence[int], name: str
 ) -> None:
     index, group_of = make_index(held), np.array(groups)
+    held = [each for each in held if each.fate != "removed"]
     minutes = Minutes(
         first=starts.first,
         count=max(1, starts.count),

@@ -23,8 +23,9 @@ from blazar.db.tables import (
     resource_changes,
     resources,
 )
-from blazar.domain.availability import GenerationSummary, Resource
+from blazar.domain.availability import Resource
 from blazar.domain.bookings import Booking, BookingColumns
+from blazar.domain.generations import GenerationSummary
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.ports.availability import Change

@@ -11,7 +11,6 @@ import random
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from blazar.domain.booking_rows import Mask, Positions
 from blazar.domain.bookings import Booking, BookingColumns, Bookings
 from blazar.domain.capacity import Demand, Share
 from blazar.domain.fact_columns import FactColumn, FactColumns, changed_keys
+from blazar.domain.generations import GenerationSummary
 from blazar.domain.headroom import Headroom
 from blazar.domain.instants import micros
 from blazar.domain.interval import Interval
@@ -48,21 +48,6 @@ class Resource:
     """The facts set by operators: resources with scarce ones are kept for requests that ask for them."""
     providers: tuple[HostProvider, ...] = ()
     """The providers whose capacity is reserved in shares; empty if the resource is only reserved whole."""
-
-
-@dataclass(frozen=True, slots=True)
-class GenerationSummary:
-    """A summary of generations; two are equal only if the same resources have the same generations.
-
-    Generations start at a random number and are incremented by one, so that changes cannot cancel each
-    other out. If a resource is registered again, the sum stays the same with a probability of 2**-40.
-    """
-
-    MODULUS: ClassVar[int] = 2**40
-
-    resources: int
-    total: int
-    """The sum of all generations, each modulo ``MODULUS`` so that databases can compute it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

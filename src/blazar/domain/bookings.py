@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from blazar.domain.booking_rows import Mask, Numbers, Positions, Rows, empty_rows, in_order
 from blazar.domain.capacity import Demand, Share
+from blazar.domain.demands import NO_DEMAND, Demands
 from blazar.domain.expiries import Expiries
 from blazar.domain.gaps import Gaps
 from blazar.domain.instants import MICROSECOND, first_minutes, last_minutes, micros
@@ -79,9 +80,7 @@ class Bookings:
         self._new_rows: dict[int, array[int]] = {}
         """The rows of each position that are not sorted yet, with deleted ones."""
         self._owners = Owners()
-        self._demands: list[Demand] = []
-        self._demand_codes: dict[Demand, int] = {}
-        self._amounts: dict[str, Numbers] = {}
+        self._demands = Demands()
         self.expiries = Expiries()
 
     def load(self, parts: Iterable[tuple[BookingColumns, NDArray[np.int32]]]) -> None:
@@ -89,7 +88,7 @@ class Bookings:
         loaded = [empty_rows(0)]
         for columns, positions in parts:
             owners = np.fromiter((self._owners.code(each) for each in columns.reservation_ids), np.int32)
-            demands = np.fromiter((self._demand_code(each) for each in columns.demands), np.int32)
+            demands = np.fromiter((self._demands.code(each) for each in columns.demands), np.int32)
             minutes = (first_minutes(columns.starts), last_minutes(columns.ends))
             rows = Rows(
                 columns.starts,
@@ -319,17 +318,11 @@ class Bookings:
 
     def amounts(self, resource_class: str) -> Numbers:
         """Return the amount of a class that one slot needs, by demand code."""
-        known = self._amounts.get(resource_class)
-        done = 0 if known is None else len(known)
-        if known is None or done < len(self._demands):
-            new = [dict(each.amounts).get(resource_class, 0) for each in self._demands[done:]]
-            known = np.concatenate([known if known is not None else (), new]).astype(np.int64)
-            self._amounts[resource_class] = known
-        return known
+        return self._demands.amounts(resource_class)
 
     def demand(self, code: int) -> Demand:
         """Return the demand with this code."""
-        return self._demands[code]
+        return self._demands.of(code)
 
     def add(self, position: int, bookings: Iterable[Booking]) -> None:
         """Add bookings of one resource."""
@@ -377,7 +370,7 @@ class Bookings:
         rows.end_minutes[minutes] = last_minutes(rows.ends[minutes])
         rows.held[row] = booking.released_at is None
         rows.slots[row] = 0 if share is None else share.slots
-        rows.demands[row] = self._demand_code(None if share is None else share.demand)
+        rows.demands[row] = self._demands.code(None if share is None else share.demand)
         if expires_at is not None:
             self.expiries.put(position, int(rows.owners[row]), expires_at)
         self._used += 1
@@ -399,25 +392,8 @@ class Bookings:
         self._changed.clear()
         self._new_rows.clear()
 
-    def _demand_code(self, demand: Demand | None) -> int:
-        if demand is None:
-            return -1
-        code = self._demand_codes.get(demand)
-        if code is None:
-            code = self._demand_codes[demand] = len(self._demands)
-            self._demands.append(demand)
-        return code
-
     def _compact(self) -> None:
         self._sort()
         self._owners.keep_only(set(self._rows.owners.tolist()))
-        self._forget_demands()
-
-    def _forget_demands(self) -> None:
-        """Drop demands without bookings and renumber the others."""
-        shared = self._rows.demands >= 0
-        codes, renumbered = np.unique(self._rows.demands[shared], return_inverse=True)
-        self._demands = [self._demands[each] for each in codes.tolist()]
-        self._demand_codes = {each: code for code, each in enumerate(self._demands)}
-        self._rows.demands[shared] = renumbered
-        self._amounts.clear()
+        shared = self._rows.demands != NO_DEMAND
+        self._rows.demands[shared] = self._demands.keep_only(self._rows.demands[shared])

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from blazar.domain.availability import GenerationSummary, Resource
+from blazar.domain.availability import Resource
 from blazar.domain.bookings import Booking, BookingColumns
+from blazar.domain.generations import GenerationSummary
 from blazar.domain.lease import ReservationId, ResourceId
 
 
