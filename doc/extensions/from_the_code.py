@@ -6,12 +6,17 @@ says of itself when it is asked for help.
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import io
 import json
+import multiprocessing
 import os
 import re
-import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import entry_points
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,6 +28,7 @@ from sphinx.util.docutils import SphinxDirective
 
 _VERBS = ("get", "post", "put", "patch", "delete")
 _HELP_SECONDS = 60
+_FORK = multiprocessing.get_context("fork")
 _COMMANDS = "sub-commands:"
 _CHOICES = re.compile(r"^ +\{([a-z_,-]+)\}", re.MULTILINE)
 
@@ -70,16 +76,53 @@ class CommandHelp(SphinxDirective):
     def _help(self, command: str) -> str:
         """Return what a command prints if it is asked for help."""
         name, *words = command.split()
-        program = str(Path(sys.executable).with_name(name))
-        done = subprocess.run(
-            [program, *words, "--help"],
-            check=True,
-            capture_output=True,
-            text=True,
-            timeout=_HELP_SECONDS,
-            env={**os.environ, "COLUMNS": "90"},
-        )
-        return done.stdout.strip()
+        helper = _helper_of(name, os.getpid())
+        helper.send(words)
+        code, text = helper.recv() if helper.poll(_HELP_SECONDS) else (None, "no answer")
+        if code != 0:
+            raise self.error(f"{command} --help: {code}: {text}")
+        return text.strip()
+
+
+@functools.cache
+def _helper_of(name: str, parent: int) -> Connection:
+    """Return the connection to a process of *parent* that has imported a program and runs it for its help.
+
+    The imports take a second, so they are shared by all sub-commands of a program.
+    """
+    ours, theirs = _FORK.Pipe()
+    _FORK.Process(target=_run_for_help, args=(theirs, name), daemon=True).start()
+    theirs.close()
+    return ours
+
+
+def _run_for_help(requests: Connection, name: str) -> None:
+    """Send the exit code and the output of each requested sub-command, each run in a process of its own."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+    (program,) = entry_points(group="console_scripts", name=name)
+    main = program.load()
+    while True:
+        words = requests.recv()
+        if not os.fork():
+            requests.send(_said(main, [name, *words, "--help"]))
+            os._exit(0)
+        _, status = os.wait()
+        if status:
+            requests.send((status, "the process was killed"))
+
+
+def _said(main: Callable[[], object], arguments: list[str]) -> tuple[object, str]:
+    """Return the exit code and the output of a program."""
+    sys.argv = arguments
+    os.environ["COLUMNS"] = "90"
+    said = io.StringIO()
+    code: object
+    try:
+        with contextlib.redirect_stdout(said):
+            code = main()
+    except SystemExit as end:
+        code = end.code
+    return code or 0, said.getvalue()
 
 
 def _operations(document: Json) -> Iterator[str]:
