@@ -6,12 +6,13 @@ Everything happens on request: requests are served at once, and due work is proc
 
 from __future__ import annotations
 
+import functools
 import random
 import threading
 import uuid
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -353,9 +354,19 @@ class ServiceEnv(ABC):
 
 def empty_tables(engine: sa.Engine) -> None:
     """Delete all rows of a database; much faster than a new database."""
+    ordered, are_filled = _emptying()
     with engine.begin() as connection:
-        for table in reversed(tables.metadata.sorted_tables):
-            connection.execute(sa.delete(table))
+        for table, is_filled in zip(ordered, connection.exec_driver_sql(are_filled).one(), strict=True):
+            if is_filled:
+                connection.execute(sa.delete(table))
+
+
+@functools.cache
+def _emptying() -> tuple[Sequence[sa.Table], str]:
+    """Return all tables, referring ones first, and a query for whether each of them has rows."""
+    ordered = tuple(reversed(tables.metadata.sorted_tables))
+    queries = [sa.exists().select_from(each) for each in ordered]
+    return ordered, str(sa.select(*queries))
 
 
 if TYPE_CHECKING:
