@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterator
 
@@ -57,10 +58,19 @@ def _methods(part: type) -> Iterator[tuple[str, Callable[..., object]]]:
 
 def _accepts(found: Callable[..., object], method: Callable[..., object]) -> bool:
     """Return whether a bound method can be called as the contract calls *method*."""
-    parameters = list(inspect.signature(method).parameters.values())[1:]
+    if inspect.ismethod(found):
+        return _function_accepts(found.__func__, method, has_self=True)
+    # Not cached: it may belong to one plugin only.
+    return _function_accepts.__wrapped__(found, method, has_self=False)
+
+
+@functools.cache
+def _function_accepts(found: Callable[..., object], method: Callable[..., object], *, has_self: bool) -> bool:
+    """Return the same for a function; cached, because tests make thousands of plugins of the same classes."""
+    _, *parameters = inspect.signature(method).parameters.values()
     by_name = {each.name: None for each in parameters if each.kind is inspect.Parameter.KEYWORD_ONLY}
     try:
-        inspect.signature(found).bind(*[None] * (len(parameters) - len(by_name)), **by_name)
+        inspect.signature(found).bind(*[None] * (len(parameters) - len(by_name) + has_self), **by_name)
     except ValueError:
         return True  # a method that is not written in Python may have no signature
     except TypeError:
