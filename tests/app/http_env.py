@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import falcon.testing
 import sqlalchemy as sa
+from app.default_policy import default_policy, empty_configuration
 from clocks import EPOCH, ManualClock
 from databases import empty_tables
-from oslo_config import cfg
 
 with warnings.catch_warnings():
     # WebOb, a dependency of oslo.middleware and keystonemiddleware, imports the deprecated cgi module.
@@ -137,10 +137,9 @@ class HttpEnv:
     def restart(self, context: Context) -> None:
         """Restart the service with another context, as after a change of its configuration."""
         self.context = context
-        conf = cfg.ConfigOpts()
-        conf([], project="blazar", default_config_files=[], default_config_dirs=[])
-        policy = make_policy(conf)
+        conf, policy = empty_configuration(), default_policy()
         if self.policy_file is not None:
+            make_policy(conf)  # Registers the options.
             conf.set_override("policy_file", str(self.policy_file), group="oslo_policy")
             policy = make_policy(conf)
         self.app = make_app(
