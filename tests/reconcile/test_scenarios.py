@@ -1,4 +1,4 @@
-"""Every scenario, with each of its steps failed once, lost once, killed once, and taken twice.
+"""Every scenario, with faults at each of its steps, and with all steps taken twice.
 
 The steps are enumerated automatically: the n-th cloud call, or the n-th commit, is faulty, for n = 1, 2, …
 until a run has fewer than n of them.
@@ -49,6 +49,8 @@ _TRIES_ALL = os.environ.get("BLAZAR_TEST_FAULTS") == "all"
 _SERVERS = ("mariadb", "postgresql")
 _STRIDE = 4
 """On each of the two servers, one pair of steps in this many is faulty, a different pair on each."""
+_LATER = ("reply-lost", ANSWERS)
+"""The faults of every second pair of steps on SQLite; the other pairs have the other faults."""
 
 
 def plays(*, is_repeated: bool) -> pytest.MarkDecorator:
@@ -69,8 +71,9 @@ def trials(faults: Iterable[str]) -> pytest.MarkDecorator:
 
     On SQLite, every step of every scenario is faulty once, and on the servers some steps of every kind of
     action (:func:`is_struck`), with faults that stop a worker before or after a write. The effect of a fault
-    hardly depends on the database, so all other faults are tried on SQLite, with every kind of action. Faults
-    that the code under test handles alike take turns.
+    hardly depends on the database, so all other faults are tried on SQLite, with every kind of action: a step
+    fails and is followed by a kill, or it is refused and its reply is lost, and with another scenario it is
+    the other way round. Faults that the code under test handles alike take turns.
     With ``BLAZAR_TEST_FAULTS=all``, every combination is tried, which takes hours.
     """
     return pytest.mark.parametrize(
@@ -109,14 +112,17 @@ def grouped(faults: Iterable[str], **groups: tuple[str, ...]) -> Iterable[str]:
     return (*(each for each in faults if each not in members), *groups)
 
 
-def is_struck(scenario: Scenario, kind: str, nth: int) -> bool:
-    """Return whether a step is faulty on a database; the two servers take turns with pairs of steps.
+def is_struck(scenario: Scenario, kind: str, fault: str, nth: int) -> bool:
+    """Return whether a step has a fault on a database.
 
-    A server's first pair depends on the scenario, so that all pairs are used over all scenarios.
+    The two servers take turns with pairs of steps, and so do the two halves of the faults on SQLite. The
+    first pair depends on the scenario, so that all pairs are used over all scenarios.
     """
-    if _TRIES_ALL or kind not in _SERVERS:
+    if _TRIES_ALL or (kind not in _SERVERS and fault == IN_TURN):
         return True
     pair = (nth - 1) // len(_STOPS) + SCENARIOS.index(scenario)
+    if kind not in _SERVERS:
+        return pair % 2 == (fault in _LATER)
     return pair % _STRIDE == _SERVERS.index(kind) * _STRIDE // len(_SERVERS)
 
 
@@ -161,7 +167,7 @@ def test_a_call_of_the_cloud_goes_wrong(
         env.may_fail = struck_by == "refused"
         env.faults.add(CLOUD_FAULTS[struck_by](nth))
 
-    struck = filter(functools.partial(is_struck, scenario, kind), itertools.count(1))
+    struck = filter(functools.partial(is_struck, scenario, kind, fault), itertools.count(1))
     steps = each_step(env, scenario, struck, arm, lambda: bool(env.faults.fired))
 
     record_property("engine: calls that went wrong on " + kind, steps)
@@ -173,7 +179,7 @@ def test_a_commit_goes_wrong(
 ) -> None:
     env = env_on(kind)
 
-    struck = filter(functools.partial(is_struck, scenario, kind), itertools.count(1))
+    struck = filter(functools.partial(is_struck, scenario, kind, fault), itertools.count(1))
     steps = each_step(
         env,
         scenario,
