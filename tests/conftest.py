@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 
 # A machine that is busy is no failure: nothing in tests depends on time.
-settings.register_profile("unhurried", deadline=None)
+settings.register_profile("unhurried", deadline=None, max_examples=50)
 # For a long run of single tests: pytest --hypothesis-profile=thorough.
 settings.register_profile("thorough", deadline=None, max_examples=10_000)
 settings.load_profile("unhurried")
