@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import preloaded
+
 DEADLINE_SECONDS = 90
 _ANNOUNCEMENT = "blazar is at "
 
@@ -86,6 +88,8 @@ def run(
     seconds: float = DEADLINE_SECONDS,
 ) -> subprocess.CompletedProcess[str]:
     """Return what a program that ends by itself said."""
+    if module in preloaded.COMMANDS and python == sys.executable:
+        return preloaded.run(module, arguments, cwd, seconds)
     return subprocess.run(
         [python, "-W", "ignore", "-m", module, *arguments],
         capture_output=True,
