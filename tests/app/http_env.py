@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import falcon.testing
 import sqlalchemy as sa
 from app.default_policy import default_policy, empty_configuration
+from app.due import next_minute
 from clocks import EPOCH, ManualClock
 from databases import empty_tables
 
@@ -276,7 +277,7 @@ class HttpEnv:
         end = EPOCH + timedelta(minutes=minutes)
         while self.clock.now() < end:
             self.work()
-            self.clock.set(min(end, self.clock.now().replace(second=0, microsecond=0) + timedelta(minutes=1)))
+            self.clock.set(min(end, next_minute(self.engine, self.clock.now()) or end))
         self.work()
 
     # The cloud.
