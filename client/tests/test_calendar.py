@@ -15,7 +15,7 @@ from blazarclient.v1.client import Client
 from .test_availability import reserved
 
 if TYPE_CHECKING:
-    from .conftest import Run
+    from .conftest import Run, Stub
 
 
 def found(*intervals: tuple[str, str, int, int], total: int = 8) -> dict[str, Any]:
@@ -101,6 +101,26 @@ def test_the_catalogue_lists_properties_and_limits(embedded: Run, host: str) -> 
     assert f"{host} (1)" in listed["property", "only"]
     assert listed["type", "physical:host"] >= 1
     assert listed["limit", "reservations_per_lease"] == 10
+
+
+def test_properties_of_the_same_name_are_listed_with_their_types(blazar: Run, stub: Stub) -> None:
+    properties = [
+        {
+            "property": name,
+            "resource_types": types,
+            "built_in": False,
+            "values": [{"value": "r1", "reservable": 2}],
+        }
+        for name, types in (("rack", ["a:host", "a:slot"]), ("rack", ["a:pool"]), ("gpu", ["a:host"]))
+    ]
+    limits: dict[str, Any] = {"quotas": []}
+    catalogue = {"resource_types": [], "properties": properties, "availability_zones": [], "limits": limits}
+    stub.respond({"catalogue": catalogue})
+
+    rows = blazar("catalogue", "-f", "json").json
+
+    values = [(each["name"], each["value"]) for each in rows]
+    assert values == [("rack", "r1 (2) [a:host, a:slot]"), ("rack", "r1 (2) [a:pool]"), ("gpu", "r1 (2)")]
 
 
 def test_the_library_answers_the_same_questions(service: str, embedded: Run, host: str) -> None:

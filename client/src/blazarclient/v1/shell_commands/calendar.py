@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
@@ -114,7 +115,11 @@ def _value(found: object) -> str:
 def _rows(found: Record) -> Records:
     """Return the parts of a catalogue as rows."""
     rows = [("type", each["resource_type"], each["reservable"]) for each in found["resource_types"]]
-    rows += [("property", each["property"], _values(each)) for each in _own_first(found["properties"])]
+    names = Counter(each["property"] for each in found["properties"])
+    for each in _own_first(found["properties"]):
+        # Resources of several collections may have properties of the same name.
+        types = f" [{', '.join(each['resource_types'])}]" if names[each["property"]] > 1 else ""
+        rows.append(("property", each["property"], f"{_values(each)}{types}"))
     rows += [("zone", each["name"], each["reservable"]) for each in found["availability_zones"]]
     named = {name: value for name, value in found["limits"].items() if name not in ("rules", "quotas")}
     rows += [("limit", name, value) for name, value in named.items()]
