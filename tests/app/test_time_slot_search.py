@@ -104,6 +104,19 @@ def test_all_reservations_of_a_search_fit_together(env: HttpEnv, pool: Pool) -> 
     assert slots(env, *asked, duration_minutes=30, limit=1) == [(120, 150)]
 
 
+@pytest.mark.parametrize("order", ["earliest", "most"])
+def test_reservations_that_fit_alone_find_when_they_fit_together(env: HttpEnv, order: str) -> None:
+    """Two instances are free throughout, but four only between two other leases."""
+    env.register("h1")
+    for start, end in ((0, 70), (200, 600)):
+        body = {**env.wish(start or "now", end), "reservations": [instances()]}
+        good(env.post("/leases", body, who=STRANGER), 201)
+
+    found = slots(env, instances(), instances(affinity=True), duration_minutes=100, order=order)
+
+    assert found[0] == (70, 170)
+
+
 def test_cleaning_time_is_kept_free(env_with: Callable[[Settings], HttpEnv]) -> None:
     env = env_with(quiet_settings(cleaning_minutes=15))
     env.register("h1")

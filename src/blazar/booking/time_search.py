@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -86,6 +87,7 @@ def find_known_time_slots(
         is_granted: Whether a request would get the resources found for a window.
     """
     now = context.clock.now()
+    users = Counter(each.plugin.collection for each in searches)
 
     def find(window: Interval) -> Found | None:
         found = find_in_window(context, searches, window)
@@ -96,7 +98,13 @@ def find_known_time_slots(
     def candidates(minutes: int) -> Candidates:
         cleaning_time = context.settings.leases.cleaning_time
         starts = Starts.within(wish.span, minutes * _MINUTE, now=now, cleaning_time=cleaning_time)
-        return Candidates(starts, [_profile(context, each, starts) for each in searches])
+        return Candidates(
+            starts,
+            [
+                _profile(context, each, replace(starts, is_joint=users[each.plugin.collection] > 1))
+                for each in searches
+            ],
+        )
 
     searcher: Searcher[Found] = Searcher(
         find,

@@ -45,6 +45,8 @@ class Starts:
         cleaning: The time that is kept free before and after other bookings, in minutes.
         now: The present; it is in the minute of the first start or before that.
         ignoring: Reservations whose bookings do not count: those of the lease that is to be moved.
+        is_joint: Whether the request has several reservations of these resources. Together they may need what
+            a release adds beyond the need of each.
     """
 
     first: int
@@ -53,6 +55,7 @@ class Starts:
     cleaning: int
     now: datetime
     ignoring: frozenset[ReservationId] = frozenset()
+    is_joint: bool = False
 
     @classmethod
     def within(
@@ -146,6 +149,9 @@ def count_slots(
             # A resource that never has as many slots is not counted at this level: it is not blocked either.
             positions, low, high = segments.below(level, most >= level)
             _block(positions, low, high, balance, releases)
+        if starts.is_joint:
+            ends = _less(bookings.rows.end_minutes[which], starts.first - starts.cleaning)
+            releases[ends[(ends > 0) & (ends < starts.count)]] = True
     # What is overdue takes up a resource throughout a reservation that begins now, and none of later ones.
     releases[starts.begun] = True
     for level, balance in balances.items():
