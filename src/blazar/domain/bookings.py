@@ -24,11 +24,15 @@ _DEAD = -1
 _LONGEST_TAIL = 65_536
 """New rows after which all rows are sorted again; sorting a million takes a fraction of a second."""
 _FEW = 8
-"""If at most one of so many resources is asked for, only their rows are read; otherwise, all rows are."""
 _MANY_CHANGED = 10
 """Gaps are computed again if more than one of so many resources have changed."""
 LONG_FREE = timedelta(days=1)
 """Resources that are free for longer than this before and after a window rank equally."""
+
+
+def are_few(wanted: Mask) -> bool:
+    """Return whether it is faster to read the bookings of these resources only than those of all."""
+    return int(np.count_nonzero(wanted)) * _FEW <= len(wanted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +211,7 @@ class Bookings:
             with_new: Whether to include the rows that are not sorted yet.
         """
         stop = self._used if with_new else self._sorted
-        if wanted is None or np.count_nonzero(wanted) * _FEW > len(wanted):
+        if wanted is None or not are_few(wanted):
             return slice(0, stop)
         # Resources without sorted rows may be missing at the end.
         positions = np.flatnonzero(wanted[: len(self._first_rows) - 1])
@@ -274,12 +278,6 @@ class Bookings:
             differs |= self._rows.owners[rows] == code
         positions = self._rows.positions[np.flatnonzero(differs)]
         found[positions[positions != _DEAD]] = False
-        return found
-
-    def has_sorted(self, length: int) -> Mask:
-        """Return by position which resources had bookings the last time that they were sorted."""
-        found = np.zeros(length, np.bool_)
-        found[: len(self._first_rows) - 1] = np.diff(self._first_rows) > 0
         return found
 
     @property

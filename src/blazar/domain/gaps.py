@@ -21,6 +21,8 @@ class Gaps:
     """The first free minute; 0 before the first booking of a resource."""
     high: NDArray[np.int32]
     """The minute after the last free one; later than any date after the last booking."""
+    booked: NDArray[np.int32]
+    """The positions of all resources that have bookings, once each."""
     _shortness: NDArray[np.int32]
     """The lengths as negative numbers, which ascend."""
 
@@ -30,15 +32,17 @@ class Gaps:
         ends = reached(rows.positions, rows.end_minutes)
         is_last = np.ones(len(ends), np.bool_)
         np.not_equal(rows.positions[1:], rows.positions[:-1], out=is_last[:-1])
-        positions = np.concatenate([rows.positions, rows.positions[is_last]])
+        booked = rows.positions[is_last]
+        positions = np.concatenate([rows.positions, booked])
         low = np.concatenate([ends, np.maximum(ends, rows.end_minutes)[is_last]]).astype(np.int32)
-        after = np.full(np.count_nonzero(is_last), LAST_MINUTE, np.int32)
+        after = np.full(len(booked), LAST_MINUTE, np.int32)
         high = np.concatenate([rows.start_minutes, after])
         found = np.flatnonzero(low < high)
         order = found[np.argsort(low[found] - high[found])]
-        return cls(positions[order], low[order], high[order], (low - high)[order])
+        return cls(positions[order], low[order], high[order], booked, (low - high)[order])
 
     def at_least(self, minutes: int) -> Gaps:
         """Return the gaps that are so long."""
         stop = int(np.searchsorted(self._shortness, np.int32(-minutes), side="right"))
-        return Gaps(self.positions[:stop], self.low[:stop], self.high[:stop], self._shortness[:stop])
+        kept = slice(0, stop)
+        return Gaps(self.positions[kept], self.low[kept], self.high[kept], self.booked, self._shortness[kept])

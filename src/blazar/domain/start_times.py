@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blazar.domain.booking_rows import Mask, Numbers, Positions, Rows
-from blazar.domain.bookings import Bookings
+from blazar.domain.bookings import Bookings, are_few
 from blazar.domain.capacity import Demand
 from blazar.domain.gaps import Gaps
 from blazar.domain.instants import EPOCH, LAST_MINUTE, MICROS_PER_MINUTE, first_minutes, last_minutes, micros
@@ -26,8 +26,6 @@ from blazar.domain.need import Need
 from blazar.domain.ranges import Marks, merged
 
 _MINUTE = timedelta(minutes=1)
-_FEW = 8
-"""If at most one of so many resources is wanted, only their bookings are read."""
 _LEVELS = 64
 """The number of slots per resource that are counted exactly; above, the count is an upper bound."""
 _TAKEN = 2**40
@@ -112,10 +110,12 @@ def count_free(bookings: Bookings, wanted: Mask, starts: Starts) -> Profile:
     balance = np.zeros(starts.count + 1, np.int64)
     releases = np.zeros(starts.count + 1, np.bool_)
     units = np.count_nonzero(wanted)
-    if units * _FEW > len(wanted) and starts.last_minute < LAST_MINUTE:
+    if not are_few(wanted) and starts.last_minute < LAST_MINUTE:
+        # First, because it may compute gaps again, after which all resources are settled.
+        gaps = bookings.gaps()
         settled = wanted & bookings.settled(len(wanted), present=starts.now, ignoring=starts.ignoring)
-        units -= np.count_nonzero(settled & bookings.has_sorted(len(wanted)))
-        _unblock(bookings.gaps(), settled, starts, balance, releases)
+        units -= np.count_nonzero(settled[gaps.booked])
+        _unblock(gaps, settled, starts, balance, releases)
         wanted &= ~settled
     for which in _rows_of_others(bookings, wanted, starts):
         low, high = _blocked_by(bookings.rows, which, starts)
