@@ -28,7 +28,7 @@ from blazar.planning.nova import (
 from blazar.planning.reading import CloudHosts, Grouping, read_hosts
 from blazar.plugins.hosts.description import diagnose, read_providers
 from blazar.plugins.hosts.settings import HostSettings
-from blazar.plugins.hosts.zones import pooled_hosts
+from blazar.plugins.hosts.zones import is_of_reservation, pooled_hosts
 from blazar.plugins.slots.names import provider_name
 from blazar.ports.clock import ReferenceClock
 from blazar.ports.placement import Placement
@@ -196,13 +196,13 @@ def check_hosts(context: Context, seen: SeenCloud) -> Result:
 def check_zones(context: Context, seen: SeenCloud) -> Result:
     """Return a failure for zones that look like those of reservations, a warning for changed ones."""
     settings = context.settings.of(HostSettings)
-    prefix = settings.availability_zone_prefix
     foreign = [
         f"aggregate {each.name} is in zone {each.availability_zone}"
         for each in seen.found.aggregates
-        if (each.availability_zone or "").startswith(prefix) and not is_canonical_id(each.name)
+        if is_of_reservation(each, settings) and not is_canonical_id(each.name)
     ]
     if foreign:
+        prefix = settings.availability_zone_prefix
         text = f"{first_few(foreign, _SHOWN)}; names that begin with {prefix} are those of reservations"
         return Result(FAILURE, text)
     moved = [*_moved_zones(seen, settings)] if settings.az_aware else []

@@ -15,7 +15,7 @@ from blazar.planning.hosts import Pool
 from blazar.planning.reading import CloudHosts
 from blazar.plugins.hosts.preemption import is_preemptible
 from blazar.plugins.hosts.settings import HostSettings
-from blazar.plugins.hosts.zones import find_zones, pooled_hosts
+from blazar.plugins.hosts.zones import find_zones, is_of_reservation, pooled_hosts
 from blazar.plugins.slots.names import id_of_name
 from blazar.plugins.slots.wanted import RESERVATION_SPEC
 from blazar.ports.compute import Aggregate, Flavor, Server
@@ -138,8 +138,7 @@ def servers_without_reservation(servers: Iterable[Server], pooled: Collection[st
 
 def reserved_hosts(aggregates: Iterable[Aggregate], settings: HostSettings) -> frozenset[str]:
     """Return the service hosts in aggregates of reservations of whole hosts."""
-    prefix = settings.availability_zone_prefix
-    inside = [each.hosts for each in aggregates if (each.availability_zone or "").startswith(prefix)]
+    inside = [each.hosts for each in aggregates if is_of_reservation(each, settings)]
     return frozenset().union(*inside)
 
 
@@ -257,7 +256,7 @@ def advise_on_extra_specs(
         key
         for host in reservable
         for zone in find_zones(found.aggregates, host)
-        if not (zone.availability_zone or "").startswith(settings.availability_zone_prefix)
+        if not is_of_reservation(zone, settings)
         for key in zone.metadata
     }
     names = tuple(sorted(using))

@@ -6,35 +6,40 @@ operators record racks in one place only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 
 from blazar.domain.errors import InvalidParameter
 from blazar.plugins.hosts.settings import HostSettings
-from blazar.plugins.hosts.zones import displaced_hosts
+from blazar.plugins.hosts.zones import displaced_hosts, is_of_reservation
 from blazar.ports.compute import Aggregate
 
 
 def aggregate_properties(
-    aggregates: Iterable[Aggregate], settings: HostSettings, service_host: str
-) -> Mapping[str, str | None]:
-    """Return the value of each aggregate property of a host; None for a property that the host does not have.
+    aggregates: Collection[Aggregate], settings: HostSettings, service_hosts: Iterable[str]
+) -> Mapping[str, Mapping[str, str | None]]:
+    """Return the value of each aggregate property of hosts, by service host; None for one without a value.
 
     The value is the name of the aggregate that matches the property's pattern; of several, the first by name.
     A host that left an aggregate because it is reserved still belongs to it. The freepool and the aggregates
     of reservations never count.
     """
-    by_id = {each.id: each for each in aggregates}
-    ids = {key for key, each in by_id.items() if service_host in each.hosts}
-    for each in by_id.values():
-        ids.update(displaced_hosts(each).get(service_host, ()))
-    names = sorted(
-        by_id[key].name for key in ids if key in by_id and not _is_of_service(by_id[key], settings)
-    )
-    return {
-        name: next((each for each in names if fnmatchcase(each, pattern)), None)
-        for name, pattern in settings.aggregate_properties.items()
-    }
+    names_by_id = {each.id: each.name for each in aggregates if not _is_of_service(each, settings)}
+    members: dict[str, set[int]] = defaultdict(set)
+    for each in aggregates:
+        for host in each.hosts:
+            members[host].add(each.id)
+        for host, ids in displaced_hosts(each).items():
+            members[host].update(ids)
+    found = {}
+    for host in service_hosts:
+        names = sorted(names_by_id[key] for key in members[host] & names_by_id.keys())
+        found[host] = {
+            name: next((each for each in names if fnmatchcase(each, pattern)), None)
+            for name, pattern in settings.aggregate_properties.items()
+        }
+    return found
 
 
 def check_not_from_aggregates(settings: HostSettings, names: Iterable[str]) -> None:
@@ -50,7 +55,8 @@ def check_not_from_aggregates(settings: HostSettings, names: Iterable[str]) -> N
 
 
 def _is_of_service(aggregate: Aggregate, settings: HostSettings) -> bool:
-    is_reservation = (aggregate.availability_zone or "").startswith(settings.availability_zone_prefix)
     return (
-        is_reservation or aggregate.name == settings.freepool_name or settings.owner_key in aggregate.metadata
+        is_of_reservation(aggregate, settings)
+        or aggregate.name == settings.freepool_name
+        or settings.owner_key in aggregate.metadata
     )

@@ -12,7 +12,7 @@ from blazar.domain.providers import HostProvider
 from blazar.plugins.hosts.aggregate_properties import aggregate_properties
 from blazar.plugins.hosts.host import Host
 from blazar.plugins.hosts.settings import HostSettings, MonitorSettings
-from blazar.plugins.hosts.zones import displaced_hosts, pooled_hosts
+from blazar.plugins.hosts.zones import displaced_hosts, is_of_reservation, pooled_hosts
 from blazar.plugins.slots.names import provider_name
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate, Hypervisor
@@ -30,9 +30,8 @@ def describe(
 ) -> Host:
     """Return a host as it will be registered."""
     own, zone = settings.of(HostSettings), ""
-    derived: Mapping[str, str | None] = {}
-    if own.aggregate_properties:
-        derived = aggregate_properties(cloud.aggregates.list_aggregates(), own, hypervisor.service_host)
+    aggregates = cloud.aggregates.list_aggregates() if own.aggregate_properties else ()
+    derived = aggregate_properties(aggregates, own, [hypervisor.service_host])[hypervisor.service_host]
     if own.az_aware:
         zone = cloud.hypervisors.list_availability_zones().get(hypervisor.service_host, "")
     return Host(
@@ -108,10 +107,9 @@ def view_cloud(cloud: Cloud, settings: HostSettings) -> CloudView:
     return CloudView(
         hypervisors=hypervisors,
         zones=_own_zones(cloud, settings, aggregates) if settings.az_aware else {},
-        properties={
-            each.service_host: aggregate_properties(aggregates, settings, each.service_host)
-            for each in hypervisors.values()
-        },
+        properties=aggregate_properties(
+            aggregates, settings, [each.service_host for each in hypervisors.values()]
+        ),
     )
 
 
@@ -120,7 +118,7 @@ def _own_zones(cloud: Cloud, settings: HostSettings, aggregates: Sequence[Aggreg
     pooled = pooled_hosts(aggregates, settings)
     away: set[str] = set()
     for each in aggregates:
-        if (each.availability_zone or "").startswith(settings.availability_zone_prefix):
+        if is_of_reservation(each, settings):
             away |= each.hosts | displaced_hosts(each).keys()
     zones = {
         host: zone

@@ -14,7 +14,7 @@ from blazar.plugins.hosts.items import HostItem, HostsSeen
 from blazar.plugins.hosts.preemption import Closing, close_host, closings, delete_servers, is_preemptible
 from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.spec import HostSpec
-from blazar.plugins.hosts.zones import find_zones, leave_zone
+from blazar.plugins.hosts.zones import find_zones, is_of_reservation, leave_zone
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate, Server
 
@@ -100,7 +100,7 @@ class Handover:
         zones = find_zones(aggregates, host)
         if not zones:
             return Waiting(RETRY, f"host {host} cannot be handed over yet: {refusal.message}")
-        if (zones[0].availability_zone or "").startswith(self._settings.availability_zone_prefix):
+        if is_of_reservation(zones[0], self._settings):
             return Unusable(f"host {host} is in the aggregate of another reservation, {zones[0].name}")
         leave_zone(cloud, own, zones, host)
         cloud.aggregates.add_host(own.id, host)

@@ -12,6 +12,7 @@ from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.plugins.hosts.errors import FreepoolNotFound, HostHasServers
 from blazar.plugins.hosts.host import Host
 from blazar.plugins.hosts.settings import HostSettings
+from blazar.plugins.hosts.zones import is_of_reservation
 from blazar.plugins.slots.names import provider_name
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate
@@ -90,7 +91,7 @@ def put_back(cloud: Cloud, settings: HostSettings, service_hosts: Collection[str
     reserved = {
         host
         for each in cloud.aggregates.list_aggregates()
-        if (each.availability_zone or "").startswith(settings.availability_zone_prefix)
+        if is_of_reservation(each, settings)
         for host in each.hosts
     }
     for each in sorted(set(service_hosts) - freepool.hosts - reserved):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from blazar.booking.context import Context
 from blazar.booking.scheduling import reschedule_missing
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused, ConcurrentUpdate
+from blazar.domain.fact_columns import changed_keys
 from blazar.plugins.hosts.description import redescribe, view_cloud
 from blazar.plugins.hosts.host import HOST_DETAILS, Host
 from blazar.plugins.hosts.settings import HostSettings
@@ -104,12 +105,8 @@ def _store(context: Context, actor: str, before: Host, after: Host) -> str:
 
 def _changed_capabilities(before: Host, after: Host) -> Mapping[str, str | None]:
     """Return the new values of the capabilities that differ; None for one that the host no longer has."""
-    names = sorted(before.capabilities.keys() | after.capabilities.keys())
-    return {
-        name: after.capabilities.get(name)
-        for name in names
-        if before.capabilities.get(name) != after.capabilities.get(name)
-    }
+    changed = changed_keys(before.capabilities, after.capabilities)
+    return {name: after.capabilities.get(name) for name in sorted(changed)}
 
 
 def _differences(before: Host, after: Host) -> str:

@@ -23,6 +23,11 @@ def pooled_hosts(aggregates: Iterable[Aggregate], settings: HostSettings) -> fro
     return next((each.hosts for each in aggregates if each.name == settings.freepool_name), frozenset())
 
 
+def is_of_reservation(aggregate: Aggregate, settings: HostSettings) -> bool:
+    """Return whether an aggregate is the availability zone of a reservation."""
+    return (aggregate.availability_zone or "").startswith(settings.availability_zone_prefix)
+
+
 def find_zones(aggregates: Iterable[Aggregate], service_host: str) -> tuple[Aggregate, ...]:
     """Return the aggregates that define the host's availability zone: none, one, or several of one zone."""
     return tuple(each for each in aggregates if each.availability_zone and service_host in each.hosts)
