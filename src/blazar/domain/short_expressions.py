@@ -155,7 +155,7 @@ class _Reader:
         if word := _WORD.search(bare[0]):
             raise SyntaxProblem(
                 self._at + word.start(1),
-                f"{word[1]} is no operator; write a comma for and, | between values for or, text in quotes",
+                f"{word[1]} is no operator; write a comma for and, | between values for or, quotes for text",
             )
         self._advance(bare)
         return bare[0].strip(), False

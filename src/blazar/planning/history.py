@@ -42,8 +42,9 @@ class History:
 def read_history(context: Context, length: timedelta) -> History:
     """Return the past of at most this length."""
     now = context.clock.now()
-    requests = _with_held(read_requests(context), _read_held(context, Interval(now - length, LAST)))
-    held = _read_held(context, Interval(now - length, now))
+    ever = _read_held(context, Interval(now - length, LAST))
+    held = [each for each in ever if each.window.start < now]
+    requests = _with_held(read_requests(context), ever)
     known = {one.id for each in requests for _, one, _ in each.wanted}
     deleted = _deleted(context, [each for each in held if each.reservation_id not in known])
     recorded = {each.reservation_id for each in held}

@@ -7,7 +7,7 @@ Cinder deletes the type.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import Final
@@ -16,7 +16,7 @@ from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.domain.wording import first_few
 from blazar.plugins.contract import Done, Outcome, Waiting
 from blazar.plugins.volumes.detaching import cancel_transfers, detach, leave_groups
-from blazar.ports.block_storage import BlockStorage, Volume
+from blazar.ports.block_storage import Volume, VolumeGroup
 from blazar.ports.cloud import Cloud
 
 _RETRY: Final = timedelta(seconds=2)
@@ -54,25 +54,25 @@ def _free_type(cloud: Cloud, type_id: str) -> Outcome:
     storage = cloud.block_storage
     if storage.list_volumes(type_id):
         return Waiting(_RETRY, f"volumes of volume type {type_id} have appeared")
-    for group in storage.list_groups():
+    groups = storage.list_groups()
+    for group in groups:
         if group.type_ids == {type_id}:
             with suppress(CloudNotFound, CloudConflict):
                 storage.delete_group(group.id)
-    if shared := groups_of_several_types(storage, type_id):
+    if shared := groups_of_several_types(groups, type_id):
         return Waiting(
             _RETRY, f"groups with other volume types keep the type from being deleted: {first_few(shared)}"
         )
     return Waiting(_RETRY, f"Cinder still uses volume type {type_id}")
 
 
-def groups_of_several_types(storage: BlockStorage, type_id: str) -> Sequence[str]:
-    """Return the ids of the groups that have a type and others, sorted.
+def groups_of_several_types(groups: Iterable[VolumeGroup], type_id: str) -> Sequence[str]:
+    """Return the ids of those groups that have a type and others, sorted.
 
     Cinder does not delete a type that a group has. A lessee can make such a group and keep it for as long
     as they like, even without volumes, and it may hold volumes of other types, so that it is not deleted. The
     end of a lease does not wait for it: a type without access and without volumes takes up nothing.
     """
-    groups = storage.list_groups()
     return sorted(each.id for each in groups if type_id in each.type_ids and each.type_ids != {type_id})
 
 
