@@ -127,6 +127,7 @@ def in_parts(bookings: Iterable[list[Booking]]) -> Iterator[BookingColumns]:
 
 
 def as_columns(flat: list[Booking]) -> BookingColumns:
+    """Return bookings as they are loaded."""
     ends = [max(each.window.end, each.released_at or each.window.end) for each in flat]
     return BookingColumns(
         resource_ids=[each.resource_id for each in flat],

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from domain.test_availability import as_columns
 from hypothesis import given
 from hypothesis import strategies as st
 from samples import at
 
 from blazar.domain.availability import Availability, Resource
-from blazar.domain.bookings import Booking, BookingColumns
+from blazar.domain.bookings import Booking
 from blazar.domain.capacity import Demand, Share
-from blazar.domain.instants import micros
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.domain.need import Need
@@ -103,20 +103,6 @@ STARTS = st.builds(
 )
 
 
-def columns_of(bookings: Sequence[Booking]) -> BookingColumns:
-    """Return bookings as they are loaded."""
-    ends = [max(each.window.end, each.released_at or each.window.end) for each in bookings]
-    return BookingColumns(
-        resource_ids=[each.resource_id for each in bookings],
-        reservation_ids=[each.reservation_id for each in bookings],
-        starts=np.array([micros(each.window.start) for each in bookings], np.int64),
-        ends=np.array([micros(each) for each in ends], np.int64),
-        held=np.array([each.released_at is None for each in bookings], np.bool_),
-        slots=np.array([0 if each.share is None else each.share.slots for each in bookings], np.int32),
-        demands=[None if each.share is None else each.share.demand for each in bookings],
-    )
-
-
 def make_index(held: Sequence[Held], others: int = 0) -> Availability:
     """Return an index into which some bookings were loaded, and whose bookings have changed since.
 
@@ -136,7 +122,7 @@ def make_index(held: Sequence[Held], others: int = 0) -> Availability:
         for host in range(HOSTS + others)
     ]
     numbered = [(each, each.booking(number)) for number, each in enumerate(held)]
-    index.load(resources, [columns_of([booking for each, booking in numbered if each.fate != "added"])])
+    index.load(resources, [as_columns([booking for each, booking in numbered if each.fate != "added"])])
     for each, booking in numbered:
         if each.fate != "loaded" and booking.reservation_id is not None:
             now_booked = [booking] if each.fate == "added" else []

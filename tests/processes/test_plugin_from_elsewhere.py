@@ -166,16 +166,26 @@ def test_licences_are_reserved_over_http(
     assert program.stop() == 0
 
 
-def test_dongles_are_registered_by_commands_of_the_plugin_and_reserved(
+@pytest.fixture
+def dongle_service(
     tmp_path: Path, python: str, ended_afterwards: Callable[[Any], Any]
-) -> None:
+) -> tuple[Program, str]:
+    """Return a service with hosts and dongles, and the URL of its API."""
     path = tmp_path / "blazar.conf"
     path.write_text(
         f"[database]\nconnection = sqlite:///{tmp_path}/blazar.sqlite\n"
         "[manager]\nplugins = physical.host.plugin,hardware.dongle.plugin\ncloud = simulated\n"
+        "[ui]\nsession_keys = a secret that is long enough to be one\n"
     )
     program, url = start_standalone(tmp_path, "--config-file", str(path), python=python)
     ended_afterwards(program)
+    return program, url
+
+
+def test_dongles_are_registered_by_commands_of_the_plugin_and_reserved(
+    python: str, dongle_service: tuple[Program, str]
+) -> None:
+    program, url = dongle_service
     service = ("--os-auth-type", "none", "--os-endpoint", url.removesuffix("/v1"))
 
     def dongle(*words: str) -> Any:
@@ -210,17 +220,8 @@ def test_dongles_are_registered_by_commands_of_the_plugin_and_reserved(
     assert program.stop() == 0
 
 
-def test_the_console_has_dongles_without_a_change(
-    tmp_path: Path, python: str, ended_afterwards: Callable[[Any], Any]
-) -> None:
-    path = tmp_path / "blazar.conf"
-    path.write_text(
-        f"[database]\nconnection = sqlite:///{tmp_path}/blazar.sqlite\n"
-        "[manager]\nplugins = physical.host.plugin,hardware.dongle.plugin\ncloud = simulated\n"
-        "[ui]\nsession_keys = a secret that is long enough to be one\n"
-    )
-    program, url = start_standalone(tmp_path, "--config-file", str(path), python=python)
-    ended_afterwards(program)
+def test_the_console_has_dongles_without_a_change(dongle_service: tuple[Program, str]) -> None:
+    _, url = dongle_service
     with open_chromium() as browser:
         console = open_console(browser, url.removesuffix("/v1"))
         page = console.page
