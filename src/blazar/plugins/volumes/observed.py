@@ -111,12 +111,8 @@ def _items(
         access = _access(storage, each.id)
         must_go = phase is Phase.OVER or scope not in held
         has_volumes = must_go and bool(storage.list_volumes(each.id))
-        if (
-            must_go
-            and not access
-            and not has_volumes
-            and groups_of_several_types(storage.list_groups(), each.id)
-        ):
+        is_unused = must_go and not access and not has_volumes
+        if is_unused and groups_of_several_types(storage.list_groups(), each.id):
             # No project can use it. The sweep deletes it when the groups are gone.
             continue
         yield VolumeItem(Kind.TYPE, scope)
