@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
@@ -11,28 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blazar.domain.booking_rows import Mask, Numbers, Positions, Rows, empty_rows, in_order
+from blazar.domain.booking_table import BookingTable
 from blazar.domain.capacity import Demand, Share
 from blazar.domain.demands import NO_DEMAND, Demands
 from blazar.domain.expiries import Expiries
 from blazar.domain.gaps import Gaps
-from blazar.domain.instants import MICROSECOND, first_minutes, last_minutes, micros
+from blazar.domain.instants import MICROSECOND, first_minutes, last_minute, last_minutes, micros
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.domain.owners import Owners
+from blazar.domain.recent_windows import RecentWindows
 
-_DEAD = -1
-_LONGEST_TAIL = 65_536
-"""New rows after which all rows are sorted again; sorting a million takes a fraction of a second."""
-_FEW = 8
 _MANY_CHANGED = 10
 """Gaps are computed again if more than one of so many resources have changed."""
 LONG_FREE = timedelta(days=1)
 """Resources that are free for longer than this before and after a window rank equally."""
-
-
-def are_few(wanted: Mask) -> bool:
-    """Return whether it is faster to read the bookings of these resources only than those of all."""
-    return int(np.count_nonzero(wanted)) * _FEW <= len(wanted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,19 +62,11 @@ class Bookings:
     """The bookings of resources that are identified by their positions in a list."""
 
     def __init__(self) -> None:
-        self._rows = empty_rows(64)
-        self._used = 0
-        self._sorted = 0
-        """The number of leading rows that are sorted, except for deleted ones: by position and minute."""
-        self._first_rows = np.zeros(1, np.intp)
-        """The first sorted row of each position, and the number of sorted rows; positions may be missing."""
+        self._table = BookingTable()
+        self._recent = RecentWindows(self._table)
         self._gaps: Gaps | None = None
-        """The gaps between the sorted rows."""
         self._changed: set[int] = set()
-        """The positions whose rows have changed since they were sorted."""
-        self._dead = 0
-        self._new_rows: dict[int, array[int]] = {}
-        """The rows of each position that are not sorted yet, with deleted ones."""
+        """The positions whose rows have changed since the gaps were computed."""
         self._owners = Owners()
         self._demands = Demands()
         self.expiries = Expiries()
@@ -105,11 +89,10 @@ class Bookings:
                 *minutes,
             )
             loaded.append(rows.take(positions >= 0))
-        self._rows = Rows(
-            *(np.concatenate([getattr(part, each.name) for part in loaded]) for each in fields(Rows))
+        self._table.load(
+            Rows(*(np.concatenate([getattr(part, each.name) for part in loaded]) for each in fields(Rows)))
         )
-        self._used = len(self._rows.starts)
-        self._sort()
+        self._gaps = None
 
     def replace(self, position: int, bookings: Iterable[Booking]) -> None:
         """Replace all bookings of one resource."""
@@ -131,7 +114,7 @@ class Bookings:
     def bury(self, position: int) -> None:
         """Remove all bookings of one resource."""
         self.expiries.forget(position)
-        self._kill(position, self._rows_at(position))
+        self._delete(position, self._table.at(position))
 
     def overlapping(
         self,
@@ -154,8 +137,10 @@ class Bookings:
             awaited: Positions of resources that the request will wait for, where *present* has no effect.
             among: The resources whose bookings are needed, None for all; bookings of others may be omitted.
         """
-        which, overdue = self._find_overlapping(window, cleaning_time, present, ignoring, awaited, among)
-        taken = self._rows.take(which)
+        near, found, overdue = self._find_overlapping(
+            window, cleaning_time, present, ignoring, awaited, among
+        )
+        taken, overdue = near.take(found), overdue[found]
         taken.ends += cleaning_time // MICROSECOND
         taken.starts[overdue] = micros(window.start)
         taken.ends[overdue] = micros(window.widened(cleaning_time).end)
@@ -172,8 +157,8 @@ class Bookings:
         among: Mask | None = None,
     ) -> NDArray[np.int32]:
         """Return the positions of :meth:`overlapping`, with repetitions."""
-        which, _ = self._find_overlapping(window, cleaning_time, present, ignoring, awaited, among)
-        return self._rows.positions[which]
+        near, found, _ = self._find_overlapping(window, cleaning_time, present, ignoring, awaited, among)
+        return near.positions[found]
 
     def _find_overlapping(
         self,
@@ -183,43 +168,20 @@ class Bookings:
         ignoring: Collection[ReservationId],
         awaited: Positions | None,
         among: Mask | None,
-    ) -> tuple[Positions, Mask]:
-        """Return the row numbers of the overlapping bookings, and which of these are overdue."""
-        rows, read = self._rows, self._rows_to_read(among)
-        starts, ends, positions = rows.starts[read], rows.ends[read], rows.positions[read]
+    ) -> tuple[Rows, Mask, Mask]:
+        """Return rows, which of them overlap the window or are overdue, and which are overdue."""
         wide = window.widened(cleaning_time)
-        found = (starts < micros(wide.end)) & (ends > micros(wide.start))
-        overdue = None
+        near = self._recent.rows_near(wide, present, among)
+        found = (near.starts < micros(wide.end)) & (near.ends > micros(wide.start))
+        overdue = np.zeros(len(found), np.bool_)
         if present is not None:
-            overdue = rows.held[read] & (ends <= micros(present))
+            overdue = near.held & (near.ends <= micros(present))
             if awaited is not None:
-                late = np.flatnonzero(overdue)
-                overdue[late[np.isin(positions[late], awaited)]] = False
+                overdue &= ~np.isin(near.positions, awaited)
             found |= overdue
         for code in self._owners.codes_of(ignoring):
-            found &= rows.owners[read] != code
-        which = np.flatnonzero(found)
-        which = which[positions[which] != _DEAD]
-        is_overdue = np.zeros(len(which), np.bool_) if overdue is None else overdue[which]
-        return which if isinstance(read, slice) else read[which], is_overdue
-
-    def _rows_to_read(self, wanted: Mask | None, *, with_new: bool = True) -> slice | Positions:
-        """Return rows that include those of the wanted resources: all, unless few resources are wanted.
-
-        Args:
-            wanted: The resources, by position; None for all.
-            with_new: Whether to include the rows that are not sorted yet.
-        """
-        stop = self._used if with_new else self._sorted
-        if wanted is None or not are_few(wanted):
-            return slice(0, stop)
-        # Resources without sorted rows may be missing at the end.
-        positions = np.flatnonzero(wanted[: len(self._first_rows) - 1])
-        first = self._first_rows[positions]
-        counts = self._first_rows[positions + 1] - first
-        offsets = first - np.cumsum(counts) + counts
-        rows = np.repeat(offsets, counts) + np.arange(int(counts.sum()))
-        return np.concatenate([rows, np.arange(self._sorted, stop)])
+            found &= near.owners != code
+        return near, found, overdue
 
     def sorted_rows(self, wanted: Mask, window: Interval, *, present: datetime) -> Iterator[Positions]:
         """Yield the row numbers of bookings that overlap a window, by position and minute of the start.
@@ -231,35 +193,36 @@ class Bookings:
             window: The window.
             present: Also include bookings that should have been released by then, and were not.
         """
-        if self._used - self._sorted > max(_LONGEST_TAIL, self._used // 8):
-            self._sort()
+        if self._table.is_long_unsorted:
+            self._table.sort()
         start, end, now = micros(window.start), micros(window.end), micros(present)
-        is_new = np.zeros(len(wanted) + 1, np.bool_)  # with one for deleted rows, whose position is -1
-        is_new[self._rows.positions[self._sorted : self._used]] = True
-        for which, with_new in ((wanted & ~is_new[:-1], False), (wanted & is_new[:-1], True)):
+        is_new = self._table.has_new(len(wanted))
+        for which, with_new in ((wanted & ~is_new, False), (wanted & is_new, True)):
             if not which.any():
                 continue
-            read = self._rows_to_read(which, with_new=with_new)
-            starts, ends = self._rows.starts[read], self._rows.ends[read]
+            read = self._table.to_read(which, with_new=with_new)
+            starts, ends = self.rows.starts[read], self.rows.ends[read]
             counted = ends > start
-            held = np.flatnonzero(self._rows.held[read])
+            held = np.flatnonzero(self.rows.held[read])
             counted[held[ends[held] <= now]] = True
             counted &= starts < end
-            counted &= np.append(which, False)[self._rows.positions[read]]
+            counted &= np.append(which, False)[self.rows.positions[read]]
             found = np.flatnonzero(counted)
             if not isinstance(read, slice):
                 found = read[found]
             if with_new:
-                found = found[in_order(self._rows.take(found))]
+                found = found[in_order(self.rows.take(found))]
             yield found
 
     def gaps(self) -> Gaps:
         """Return the gaps between bookings; they are right for the resources in :meth:`settled`."""
-        if len(self._changed) * _MANY_CHANGED > len(self._first_rows):
-            self._sort()
         if self._gaps is None:
-            alive = np.flatnonzero(self._rows.positions[: self._sorted] != _DEAD)
-            self._gaps = Gaps.between(self._rows.take(alive))
+            self._table.sort()
+            self._gaps = Gaps.between(self.rows)
+            self._changed.clear()
+        elif len(self._changed) * _MANY_CHANGED > len(self._gaps.booked):
+            self._gaps = self._gaps.replaced(self._changed, self._table.of(self._changed))
+            self._changed.clear()
         return self._gaps
 
     def settled(self, length: int, *, present: datetime, ignoring: Iterable[ReservationId]) -> Mask:
@@ -272,18 +235,17 @@ class Bookings:
         """
         found = np.ones(length, np.bool_)
         found[list(self._changed)] = False
-        rows = slice(0, self._sorted)
-        differs = self._rows.held[rows] & (self._rows.ends[rows] <= micros(present))
+        rows = slice(0, self._table.used)
+        differs = self.rows.held[rows] & (self.rows.end_minutes[rows] <= last_minute(present))
         for code in self._owners.codes_of(ignoring):
-            differs |= self._rows.owners[rows] == code
-        positions = self._rows.positions[np.flatnonzero(differs)]
-        found[positions[positions != _DEAD]] = False
+            differs |= self.rows.owners[rows] == code
+        found[self.rows.positions[self._table.alive(np.flatnonzero(differs))]] = False
         return found
 
     @property
     def rows(self) -> Rows:
         """Return all rows, including deleted ones; for reading the numbers of :meth:`sorted_rows`."""
-        return self._rows
+        return self._table.rows
 
     def owner_codes(self, reservation_ids: Iterable[ReservationId]) -> NDArray[np.int32]:
         """Return how the rows name these reservations as their owners; those without bookings are omitted."""
@@ -300,18 +262,15 @@ class Bookings:
             among: The resources whose number is needed, by position.
             now: The present.
         """
-        rows, read = self._rows, self._rows_to_read(among)
         start, end, longest = micros(window.start), micros(window.end), LONG_FREE // MICROSECOND
-        positions, starts, ends = rows.positions[read], rows.starts[read], rows.ends[read]
-        overdue = rows.held[read] & (ends <= micros(now))
-        near = np.flatnonzero(((starts < end + longest) & (ends > start - longest)) | overdue)
-        near = near[positions[near] != _DEAD]
-        positions, starts, ends = positions[near], starts[near], ends[near]
+        near = self._recent.rows_near(window.widened(LONG_FREE), now, among)
+        positions, starts, ends = near.positions, near.starts, near.ends
+        is_overdue = near.held & (ends <= micros(now))
         free = np.full(len(among), longest, np.int64)
         before, after = ends <= start, starts >= end
         np.minimum.at(free, positions[before], start - ends[before])
         np.minimum.at(free, positions[after], starts[after] - end)
-        free[positions[overdue[near]]] = -1
+        free[positions[is_overdue]] = -1
         return free
 
     def amounts(self, resource_class: str) -> Numbers:
@@ -324,74 +283,43 @@ class Bookings:
 
     def add(self, position: int, bookings: Iterable[Booking]) -> None:
         """Add bookings of one resource."""
-        rows = [self._append(position, booking) for booking in bookings]
-        if rows:
+        for booking in bookings:
+            self._add(position, booking)
             self._changed.add(position)
-            self._new_rows.setdefault(position, array("i")).extend(rows)
+
+    def _add(self, position: int, booking: Booking) -> None:
+        share, end = booking.share, booking.window.end
+        if booking.released_at is not None:
+            end = max(end, booking.released_at)
+        expires_at = None if booking.expires_at is None else micros(booking.expires_at)
+        owner = self._owners.code(booking.reservation_id, expires_at)
+        self._table.add(
+            position,
+            starts=micros(booking.window.start),
+            ends=micros(end),
+            owners=owner,
+            held=booking.released_at is None,
+            slots=0 if share is None else share.slots,
+            demands=self._demands.code(None if share is None else share.demand),
+        )
+        if expires_at is not None:
+            self.expiries.put(position, owner, expires_at)
 
     def _remove(self, position: int, owner: int) -> None:
-        rows = self._rows_at(position)
-        self._kill(position, rows[self._rows.owners[rows] == owner])
+        rows = self._table.at(position)
+        self._delete(position, rows[self.rows.owners[rows] == owner])
 
-    def _rows_at(self, position: int) -> Positions:
-        """Return the row numbers of one resource's bookings."""
-        sorted_rows = np.zeros(0, np.intp)
-        if position < len(self._first_rows) - 1:
-            sorted_rows = np.arange(self._first_rows[position], self._first_rows[position + 1])
-        rows = np.concatenate([sorted_rows, np.array(self._new_rows.get(position, ()), np.intp)])
-        alive: Positions = rows[self._rows.positions[rows] == position]
-        return alive
-
-    def _kill(self, position: int, rows: Positions) -> None:
-        """Mark rows of one resource as deleted."""
+    def _delete(self, position: int, rows: Positions) -> None:
+        """Delete rows of one resource."""
         if not len(rows):
             return
         self._changed.add(position)
-        self._rows.positions[rows] = _DEAD
-        self._dead += len(rows)
-        if self._dead > 1024 and self._dead * 2 > self._used:
+        self._table.delete(rows)
+        if self._table.is_sparse:
             self._compact()
 
-    def _append(self, position: int, booking: Booking) -> int:
-        if self._used == len(self._rows.starts):
-            self._resize(max(64, 2 * self._used))
-        row, rows, share = self._used, self._rows, booking.share
-        end = booking.window.end
-        if booking.released_at is not None:
-            end = max(end, booking.released_at)
-        rows.starts[row], rows.ends[row] = micros(booking.window.start), micros(end)
-        expires_at = None if booking.expires_at is None else micros(booking.expires_at)
-        rows.positions[row] = position
-        rows.owners[row] = self._owners.code(booking.reservation_id, expires_at)
-        minutes = slice(row, row + 1)
-        rows.start_minutes[minutes] = first_minutes(rows.starts[minutes])
-        rows.end_minutes[minutes] = last_minutes(rows.ends[minutes])
-        rows.held[row] = booking.released_at is None
-        rows.slots[row] = 0 if share is None else share.slots
-        rows.demands[row] = self._demands.code(None if share is None else share.demand)
-        if expires_at is not None:
-            self.expiries.put(position, int(rows.owners[row]), expires_at)
-        self._used += 1
-        return row
-
-    def _resize(self, length: int) -> None:
-        self._rows = Rows(*(np.resize(getattr(self._rows, each.name), length) for each in fields(Rows)))
-
-    def _sort(self) -> None:
-        """Sort all rows, without the deleted ones."""
-        rows = self._rows.take(np.flatnonzero(self._rows.positions[: self._used] != _DEAD))
-        self._rows = rows.take(in_order(rows))
-        self._used = self._sorted = len(rows.starts)
-        self._dead = 0
-        positions = self._rows.positions
-        last = int(positions[-1]) if len(positions) else -1
-        self._first_rows = np.searchsorted(positions, np.arange(last + 2))
-        self._gaps = None
-        self._changed.clear()
-        self._new_rows.clear()
-
     def _compact(self) -> None:
-        self._sort()
-        self._owners.keep_only(set(self._rows.owners.tolist()))
-        shared = self._rows.demands != NO_DEMAND
-        self._rows.demands[shared] = self._demands.keep_only(self._rows.demands[shared])
+        self._table.sort()
+        self._owners.keep_only(set(self.rows.owners.tolist()))
+        shared = self.rows.demands != NO_DEMAND
+        self.rows.demands[shared] = self._demands.keep_only(self.rows.demands[shared])

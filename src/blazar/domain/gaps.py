@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +41,20 @@ class Gaps:
         found = np.flatnonzero(low < high)
         order = found[np.argsort(low[found] - high[found])]
         return cls(positions[order], low[order], high[order], booked, (low - high)[order])
+
+    def replaced(self, positions: Collection[int], rows: Rows) -> Gaps:
+        """Return these with other gaps for the resources at these positions: those between *rows*."""
+        changed = np.fromiter(positions, np.intp, len(positions))
+        new, kept = Gaps.between(rows), ~np.isin(self.positions, changed)
+        where = np.searchsorted(self._shortness[kept], new._shortness)
+        booked = self.booked[~np.isin(self.booked, changed)]
+        return Gaps(
+            np.insert(self.positions[kept], where, new.positions),
+            np.insert(self.low[kept], where, new.low),
+            np.insert(self.high[kept], where, new.high),
+            np.concatenate([booked, new.booked]),
+            np.insert(self._shortness[kept], where, new._shortness),
+        )
 
     def at_least(self, minutes: int) -> Gaps:
         """Return the gaps that are so long."""

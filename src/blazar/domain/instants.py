@@ -30,6 +30,16 @@ def micros(instant: datetime) -> int:
     return (instant - EPOCH) // MICROSECOND
 
 
+def first_minute(instant: datetime) -> int:
+    """Return an instant in minutes since 1970, rounded down."""
+    return micros(instant) // MICROS_PER_MINUTE
+
+
+def last_minute(instant: datetime) -> int:
+    """Return an instant in minutes since 1970, rounded up."""
+    return -(-micros(instant) // MICROS_PER_MINUTE)
+
+
 def first_minutes(instants: NDArray[np.int64]) -> NDArray[np.int32]:
     """Return instants in minutes since 1970, rounded down; at most :data:`LAST_MINUTE`."""
     return np.minimum(instants // MICROS_PER_MINUTE, LAST_MINUTE).astype(np.int32)

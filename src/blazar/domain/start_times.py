@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blazar.domain.booking_rows import Mask, Numbers, Positions, Rows
-from blazar.domain.bookings import Bookings, are_few
+from blazar.domain.booking_table import are_few
+from blazar.domain.bookings import Bookings
 from blazar.domain.capacity import Demand
 from blazar.domain.gaps import Gaps
 from blazar.domain.instants import EPOCH, LAST_MINUTE, MICROS_PER_MINUTE, first_minutes, last_minutes, micros

@@ -12,12 +12,11 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import pairwise
 from typing import Generic, TypeVar
 
 import numpy as np
 
-from blazar.domain.booking_rows import Mask
+from blazar.domain.booking_rows import Mask, Positions
 from blazar.domain.interval import Interval
 from blazar.domain.need import Need
 from blazar.domain.start_times import Profile, Starts
@@ -73,6 +72,7 @@ class Candidates:
             releases |= profile.releases
         releases |= self._begins
         self._candidates = np.flatnonzero(releases & self._is_possible)
+        self._impossible = np.append(np.flatnonzero(~self._is_possible), starts.count)
 
     @property
     def _begins(self) -> Mask:
@@ -87,8 +87,9 @@ class Candidates:
 
     def last_starts(self) -> list[tuple[int, int]]:
         """Return each candidate with the last possible start before the next one, earliest first."""
-        numbers = [*self._candidates.tolist(), self.starts.count]
-        return [(number, min(self.end_of_run(number), after - 1)) for number, after in pairwise(numbers)]
+        after = np.append(self._candidates[1:], self.starts.count)
+        last = np.minimum(self._end_of_runs(self._candidates), after - 1)
+        return list(zip(self._candidates.tolist(), last.tolist(), strict=True))
 
     def by_units(self) -> Iterator[tuple[int, int]]:
         """Yield the most units and the start of each candidate, most units first."""
@@ -98,8 +99,10 @@ class Candidates:
 
     def end_of_run(self, number: int) -> int:
         """Return the last start of the run of possible starts with this one."""
-        later = np.flatnonzero(~self._is_possible[number:])
-        return number + int(later[0]) - 1 if len(later) else self.starts.count - 1
+        return int(self._end_of_runs(np.array([number]))[0])
+
+    def _end_of_runs(self, numbers: Positions) -> Positions:
+        return self._impossible[np.searchsorted(self._impossible, numbers)] - 1
 
 
 class Searcher(Generic[FoundT]):
