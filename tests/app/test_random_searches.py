@@ -18,7 +18,8 @@ from samples import at
 
 from blazar.app.request_work import RequestWork, request_work
 from blazar.app.search_variants import Variant, parse_variants
-from blazar.booking.search import count_units, find_in_window
+from blazar.booking.search import find_in_window
+from blazar.booking.shares import count_units
 from blazar.domain.interval import Interval
 from blazar.ports.manager import Caller
 

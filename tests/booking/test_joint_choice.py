@@ -78,6 +78,41 @@ def test_what_fits_is_found(
     assert len(keys) == len(set(keys)), "no host is in two reservations"
 
 
+@given(MACHINES.filter(lambda each: len(each) < 6), st.lists(RANGES, min_size=1, max_size=3))
+def test_together_they_get_as_many_hosts_as_possible(
+    machines: list[Machine], hosts: list[tuple[int, int, str | None]]
+) -> None:
+    index = make_index([*machines, *KNOWN])
+    parts = [Part(plugin=HOSTS, wish=make_wish(spec_of(*each)), grouping=None, view=index) for each in hosts]
+
+    found = choose_together(parts)
+
+    assert sum(map(len, found or ())) == most_hosts(machines, hosts)
+
+
+def most_hosts(machines: Sequence[Machine], hosts: Sequence[tuple[int, int, str | None]]) -> int:
+    """Return the largest number of hosts that reservations can get together; 0 if one is refused."""
+    free = [each for each in machines if each.slots and not each.used]
+    counts = [
+        [owners.count(number) for number in range(len(hosts))]
+        for owners in product(range(len(hosts) + 1), repeat=len(free))
+        if all(
+            owner == len(hosts) or hosts[owner][2] in (None, each.rack)
+            for each, owner in zip(free, owners, strict=True)
+        )
+    ]
+    return max(
+        (
+            sum(each)
+            for each in counts
+            if all(
+                least <= count <= least + more for count, (least, more, _) in zip(each, hosts, strict=True)
+            )
+        ),
+        default=0,
+    )
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 7), st.integers(0, 5)), min_size=1, max_size=6),
     st.lists(st.integers(0, 3), min_size=1, max_size=3),

@@ -15,7 +15,8 @@ from blazar.app.request_work import RequestWork, request_work
 from blazar.app.search_variants import Variant, parse_variants
 from blazar.app.visible_facts import public_facts
 from blazar.booking.context import Context
-from blazar.booking.search import Found, count_units
+from blazar.booking.search import Found
+from blazar.booking.shares import count_units
 from blazar.booking.time_search import TimeWish, find_time_slots
 from blazar.domain.dates import format_date, minute_of, parse_date
 from blazar.domain.errors import InvalidParameter, InvalidPeriod, MissingParameter

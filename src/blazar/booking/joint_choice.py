@@ -1,10 +1,10 @@
 """The choice for several reservations of one request that can use the same resources.
 
-Reservations choose one after the other. If one is refused, an earlier one may have taken what only that one
-can use, or more than it needs. Then the whole resources that each reservation needs at least are kept for it,
-preferably those that are of no use to the others, and each chooses among the rest and its own. That is exact
-for whole resources, also next to one reservation of slots. Several reservations of slots or of grouped units
-take turns in several orders.
+Reservations choose one after the other. An earlier one may take what only a later one can use, or more than
+it needs. Then the whole resources that each reservation needs at least are kept for it, preferably those that
+are of no use to the others, and the rest is distributed so that all together get as many as possible. That is
+exact for whole resources, also next to one reservation of slots. Several reservations of slots or of grouped
+units take turns in several orders.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import numpy as np
 
 from blazar.booking.context import Plugin
 from blazar.booking.grouped_choice import choose, free_units
-from blazar.booking.shares import beside, together
+from blazar.booking.shares import beside, count_units, together
 from blazar.booking.specs import need_of
 from blazar.domain.availability import Availability
-from blazar.domain.booking_rows import Numbers
+from blazar.domain.booking_rows import Mask, Numbers
 from blazar.domain.errors import Conflict
 from blazar.domain.grouping import Grouping
 from blazar.domain.joint_units import assign
@@ -45,8 +45,12 @@ class Part:
     @property
     def need(self) -> Need:
         """Return the need without the units beyond the least."""
-        need = need_of(self.plugin, self.wish.spec)
-        return replace(need, most=need.least)
+        return replace(self.whole_need, most=self.whole_need.least)
+
+    @property
+    def whole_need(self) -> Need:
+        """Return the need."""
+        return need_of(self.plugin, self.wish.spec)
 
     @property
     def is_plain(self) -> bool:
@@ -55,7 +59,7 @@ class Part:
 
 
 def choose_together(parts: Sequence[Part]) -> Sequence[Holdings] | None:
-    """Return the resources of each reservation; None if not all were found.
+    """Return the resources of each reservation, as many as possible; None if they do not get their least.
 
     Args:
         parts: Reservations of one collection, all new. Their views have the same resources.
@@ -63,19 +67,35 @@ def choose_together(parts: Sequence[Part]) -> Sequence[Holdings] | None:
     kept = _kept_for(parts)
     if kept is None:
         return None
-    plain = [number for number, each in enumerate(parts) if each.is_plain]
     others = [number for number, each in enumerate(parts) if not each.is_plain]
+    best: Sequence[Holdings] | None = None
     for order in islice(permutations(others), MOST_ORDERS):
-        chosen = _choose_in_turn(parts, [*order, *plain], kept)
+        chosen = _choose_in_turn(parts, order, kept, {})
         if chosen is not None:
-            return [chosen[number] for number in range(len(parts))]
-    return None
+            # Each has its own now; what is left is for those that can have more.
+            chosen = _choose_in_turn(parts, list(kept), _distributed(parts, list(kept), chosen), chosen)
+        if chosen is None:
+            continue
+        found = [chosen[number] for number in range(len(parts))]
+        if best is None or _total(found) > _total(best):
+            best = found
+        if _total(best) == sum(each.whole_need.most for each in parts):
+            break
+    return best
+
+
+def _total(chosen: Sequence[Holdings]) -> int:
+    return sum(map(count_units, chosen))
 
 
 def _choose_in_turn(
-    parts: Sequence[Part], order: Sequence[int], kept: Mapping[int, frozenset[ResourceId]]
+    parts: Sequence[Part],
+    order: Sequence[int],
+    kept: Mapping[int, frozenset[ResourceId]],
+    before: Mapping[int, Holdings],
 ) -> Mapping[int, Holdings] | None:
-    chosen: dict[int, Holdings] = {}
+    """Return what reservations choose beside those before them; None if one does not get its least."""
+    chosen = dict(before)
     for number in order:
         part = parts[number]
         of_others = [ids for each, ids in kept.items() if each != number]
@@ -92,7 +112,7 @@ def _choose_in_turn(
 
 
 def _kept_for(parts: Sequence[Part]) -> Mapping[int, frozenset[ResourceId]] | None:
-    """Return the whole resources to keep for each reservation; None if there are not enough."""
+    """Return the whole resources to keep for each reservation of any; None if there are not enough."""
     units = [free_units(each.view, each.need, each.wish, each.view.mask_of(())) for each in parts]
     plain = [number for number, each in enumerate(parts) if each.is_plain]
     if not plain:
@@ -102,8 +122,31 @@ def _kept_for(parts: Sequence[Part]) -> Mapping[int, frozenset[ResourceId]] | No
         np.zeros(len(units[0]), np.int64),
     )
     masks = assign([units[each] > 0 for each in plain], [parts[each].need.least for each in plain], costs)
-    if masks is None:
-        return None
+    return None if masks is None else _ids(parts, plain, masks)
+
+
+def _distributed(
+    parts: Sequence[Part], plain: Sequence[int], chosen: Mapping[int, Holdings]
+) -> Mapping[int, frozenset[ResourceId]]:
+    """Return the whole resources for each reservation of any, beside what the other reservations chose."""
+    if not plain:
+        return {}
+    view = parts[0].view
+    left = ~view.mask_of(beside(chosen.values()))
+    usable = [
+        left & (free_units(each.view, each.need, each.wish, each.view.mask_of(())) > 0)
+        for each in (parts[number] for number in plain)
+    ]
+    least = [parts[each].need.least for each in plain]
+    more = [parts[each].whole_need.most - parts[each].need.least for each in plain]
+    masks = assign(usable, least, np.zeros(len(left), np.int64), more=more)
+    assert masks is not None, "the least was kept"
+    return _ids(parts, plain, masks)
+
+
+def _ids(
+    parts: Sequence[Part], plain: Sequence[int], masks: Sequence[Mask]
+) -> Mapping[int, frozenset[ResourceId]]:
     view = parts[0].view
     return {
         number: frozenset(view.resource_at(each).id for each in np.flatnonzero(mask).tolist())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -10,8 +11,8 @@ from typing import Any
 from blazar.booking.context import Context, Plugin
 from blazar.booking.grouped_choice import choose
 from blazar.booking.joint_choice import Part, choose_together
-from blazar.booking.shares import beside, together
-from blazar.booking.specs import booked_window, intact_spec, requirement_of
+from blazar.booking.shares import beside, count_units, together
+from blazar.booking.specs import booked_window, intact_spec, need_of, requirement_of
 from blazar.booking.visibility import visible_to
 from blazar.domain.availability import Availability, Shuffle
 from blazar.domain.capacity import Share
@@ -203,15 +204,30 @@ def _find_in_memory(
     is_confirmed: bool,
     is_current: bool = False,
 ) -> Found:
+    found: Found | None = None
     if len(searches) > 1:
         try:
-            return _find_in_turn(context, searches, shuffle, is_confirmed=False, is_current=is_current)
+            found = _find_in_turn(context, searches, shuffle, is_confirmed=False, is_current=is_current)
         except Conflict:
-            if (found := _find_together(context, searches, shuffle)) is not None:
-                return found
-            if not is_confirmed:
+            found = _find_together(context, searches, shuffle)
+            if found is None and not is_confirmed:
                 raise
-    return _find_in_turn(context, searches, shuffle, is_confirmed=is_confirmed, is_current=is_current)
+        else:
+            if _could_get_more(searches, found.chosen):
+                larger = _find_together(context, searches, shuffle)
+                found = max(found, larger or found, key=lambda each: sum(map(count_units, each.chosen)))
+    return found or _find_in_turn(
+        context, searches, shuffle, is_confirmed=is_confirmed, is_current=is_current
+    )
+
+
+def _could_get_more(searches: Sequence[Search], chosen: Sequence[Holdings]) -> bool:
+    """Return whether searches that chose from the same resources might together get more units."""
+    users = Counter(each.plugin.collection for each in searches)
+    return any(
+        users[each.plugin.collection] > 1 and count_units(own) < need_of(each.plugin, each.wish.spec).most
+        for each, own in zip(searches, chosen, strict=True)
+    )
 
 
 def _find_together(context: Context, searches: Sequence[Search], shuffle: Shuffle | None) -> Found | None:
@@ -278,11 +294,6 @@ def _shuffle(context: Context, attempt: int) -> Shuffle | None:
     if attempt > 0 or context.settings.leases.randomize_selection:
         return Shuffle(chance=context.random)
     return Shuffle(chance=context.random, equals_only=True) if context.contention.is_present else None
-
-
-def count_units(holdings: Holdings) -> int:
-    """Return the number of whole resources and slots in some holdings."""
-    return sum(1 if share is None else share.slots for share in holdings.values())
 
 
 def has_room_now(context: Context, collection: str, allocation: Allocation) -> bool:

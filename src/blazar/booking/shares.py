@@ -25,3 +25,8 @@ def together(one: Shares, other: Shares) -> Shares:
     if not one or not other:
         return one or other
     return {key: (*one.get(key, ()), *other.get(key, ())) for key in one.keys() | other.keys()}
+
+
+def count_units(holdings: Holdings) -> int:
+    """Return the number of whole resources and slots in some holdings."""
+    return sum(1 if share is None else share.slots for share in holdings.values())

@@ -10,7 +10,8 @@ from datetime import timedelta
 import numpy as np
 
 from blazar.booking.context import Context
-from blazar.booking.search import Found, Search, count_units, find_in_window, shortest_durations
+from blazar.booking.search import Found, Search, find_in_window, shortest_durations
+from blazar.booking.shares import count_units
 from blazar.booking.specs import booked_window, need_of
 from blazar.booking.visibility import visible_to
 from blazar.domain.availability import Availability

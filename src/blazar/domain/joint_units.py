@@ -11,25 +11,27 @@ from blazar.domain.booking_rows import Mask, Numbers
 _FREE = -1
 
 
-def assign(usable: Sequence[Mask], least: Sequence[int], costs: Numbers) -> Sequence[Mask] | None:
-    """Return resources for each need, with the lowest sum of costs; None if not all needs can be met.
+def assign(
+    usable: Sequence[Mask], least: Sequence[int], costs: Numbers, *, more: Sequence[int] | None = None
+) -> Sequence[Mask] | None:
+    """Return resources for each need; None if not all needs can be met.
 
     Args:
         usable: For each need, the resources that satisfy it.
-        least: The number of resources that each need must get.
+        least: The number of resources that each need must get; they have the lowest sum of costs.
         costs: What the use of each resource costs.
+        more: The number of resources that each need gets beyond that if there are as many. Then the needs
+            together get as many as possible.
     """
     matching = _Matching(usable, least)
-    hopeless: set[tuple[bool, ...]] = set()
-    for resource in np.argsort(costs, kind="stable").tolist():
-        if matching.is_complete:
-            break
-        kind = matching.kind(resource)
-        # The sets of resources that can be assigned are a matroid. So the cheapest ones can be taken first,
-        # and once one of a kind finds no place, no later one of that kind does.
-        if kind not in hopeless and not matching.add(resource):
-            hopeless.add(kind)
-    return matching.masks() if matching.is_complete else None
+    order = np.argsort(costs, kind="stable").tolist()
+    matching.fill(order)
+    if not matching.is_complete:
+        return None
+    if more is not None:
+        matching.open(more)
+        matching.fill(order)
+    return matching.masks()
 
 
 class _Matching:
@@ -44,11 +46,29 @@ class _Matching:
     def is_complete(self) -> bool:
         return not any(self._open)
 
-    def kind(self, resource: int) -> tuple[bool, ...]:
+    def open(self, more: Sequence[int]) -> None:
+        """Let each need get so many more resources."""
+        self._open = [one + other for one, other in zip(self._open, more, strict=True)]
+
+    def fill(self, order: Sequence[int]) -> None:
+        """Assign free resources in this order, as far as needs can get more."""
+        hopeless: set[tuple[bool, ...]] = set()
+        for resource in order:
+            if self.is_complete:
+                break
+            kind = self._kind(resource)
+            # The sets of resources that can be assigned are a matroid. So the cheapest ones can be taken
+            # first, and once one of a kind finds no place, no later one of that kind does.
+            if kind in hopeless or self._need_of[resource] != _FREE:
+                continue
+            if not self._add(resource):
+                hopeless.add(kind)
+
+    def _kind(self, resource: int) -> tuple[bool, ...]:
         """Return which needs can use a resource."""
         return tuple(self._usable[:, resource].tolist())
 
-    def add(self, resource: int) -> bool:
+    def _add(self, resource: int) -> bool:
         """Assign a resource, if necessary by moving others to other needs; return whether it is possible."""
         # From each need to the resource that would get it, by a search over the needs.
         reached = dict.fromkeys(np.flatnonzero(self._usable[:, resource]).tolist(), resource)

@@ -15,7 +15,7 @@ from typing import Final
 from blazar.app.leases.alternatives import Kind
 from blazar.app.leases.change_trials import ChangeTrials, Units, change_need
 from blazar.app.leases.requests import JsonObject
-from blazar.booking.search import count_units
+from blazar.booking.shares import count_units
 from blazar.booking.time_search import TimeWish
 from blazar.domain.dates import before_end_for_changed, format_date
 from blazar.domain.interval import Interval

@@ -8,7 +8,7 @@ from dataclasses import replace
 from blazar.app.leases.change_search import PresentHoldings
 from blazar.app.leases.releasing import is_active
 from blazar.booking.context import Context, Plugin
-from blazar.booking.search import count_units
+from blazar.booking.shares import count_units
 from blazar.booking.specs import intact_spec
 from blazar.domain.errors import CannotChange, InvalidParameter
 from blazar.domain.health import ResourceState

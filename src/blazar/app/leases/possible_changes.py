@@ -16,7 +16,7 @@ from blazar.app.leases.requests import JsonObject
 from blazar.app.leases.update import check_changeable
 from blazar.app.request_work import request_work
 from blazar.booking.context import Context
-from blazar.booking.search import count_units
+from blazar.booking.shares import count_units
 from blazar.booking.time_search import TimeWish
 from blazar.domain.dates import format_date
 from blazar.domain.interval import Interval

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blazar.booking.search import count_units
+from blazar.booking.shares import count_units
 from blazar.booking.views import JsonObject
 from blazar.domain.dates import format_date
 from blazar.domain.lease import EventType, Holdings, Lease

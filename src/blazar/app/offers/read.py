@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from blazar.booking.context import Context
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import reschedule_missing
-from blazar.booking.search import count_units, holdings_of
+from blazar.booking.search import holdings_of
+from blazar.booking.shares import count_units
 from blazar.booking.specs import rendered_spec
 from blazar.booking.views import API
 from blazar.domain.errors import OfferCommitted, OfferNotFound
