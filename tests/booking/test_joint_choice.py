@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blazar.booking.joint_choice import Part, choose_together
+from blazar.domain.grouping import Grouping
 from blazar.domain.joint_units import assign
 from blazar.plugins.hosts.spec import HostSpec
 
@@ -78,39 +79,50 @@ def test_what_fits_is_found(
     assert len(keys) == len(set(keys)), "no host is in two reservations"
 
 
-@given(MACHINES.filter(lambda each: len(each) < 6), st.lists(RANGES, min_size=1, max_size=3))
+@given(
+    MACHINES.filter(lambda each: len(each) < 6),
+    st.lists(st.tuples(RANGES, st.booleans()), min_size=1, max_size=3),
+)
 def test_together_they_get_as_many_hosts_as_possible(
-    machines: list[Machine], hosts: list[tuple[int, int, str | None]]
+    machines: list[Machine], asked: list[tuple[tuple[int, int, str | None], bool]]
 ) -> None:
+    """The second of each pair says whether all hosts of the reservation must be in one rack."""
     index = make_index([*machines, *KNOWN])
-    parts = [Part(plugin=HOSTS, wish=make_wish(spec_of(*each)), grouping=None, view=index) for each in hosts]
+    parts = [
+        Part(
+            plugin=HOSTS,
+            wish=make_wish(spec_of(*each)),
+            grouping=Grouping(same="rack") if is_same else None,
+            view=index,
+        )
+        for each, is_same in asked
+    ]
 
     found = choose_together(parts)
 
-    assert sum(map(len, found or ())) == most_hosts(machines, hosts)
+    assert sum(map(len, found or ())) == most_hosts(machines, asked)
 
 
-def most_hosts(machines: Sequence[Machine], hosts: Sequence[tuple[int, int, str | None]]) -> int:
+def most_hosts(machines: Sequence[Machine], asked: Sequence[tuple[tuple[int, int, str | None], bool]]) -> int:
     """Return the largest number of hosts that reservations can get together; 0 if one is refused."""
     free = [each for each in machines if each.slots and not each.used]
-    counts = [
-        [owners.count(number) for number in range(len(hosts))]
-        for owners in product(range(len(hosts) + 1), repeat=len(free))
-        if all(
-            owner == len(hosts) or hosts[owner][2] in (None, each.rack)
-            for each, owner in zip(free, owners, strict=True)
-        )
-    ]
-    return max(
-        (
-            sum(each)
-            for each in counts
-            if all(
-                least <= count <= least + more for count, (least, more, _) in zip(each, hosts, strict=True)
-            )
-        ),
-        default=0,
-    )
+    most = 0
+    for owners in product(range(len(asked) + 1), repeat=len(free)):
+        racks = [
+            [each.rack for each, owner in zip(free, owners, strict=True) if owner == number]
+            for number in range(len(asked))
+        ]
+        if all(is_granted(*each, own) for each, own in zip(asked, racks, strict=True)):
+            most = max(most, sum(map(len, racks)))
+    return most
+
+
+def is_granted(wanted: tuple[int, int, str | None], is_same: bool, racks: list[str | None]) -> bool:
+    """Return whether hosts in these racks are what a reservation asks for."""
+    least, more, rack = wanted
+    if not least <= len(racks) <= least + more or (rack is not None and set(racks) != {rack}):
+        return False
+    return not is_same or (len(set(racks)) == 1 and racks[0] is not None)
 
 
 @given(

@@ -3,15 +3,16 @@
 Reservations choose one after the other. An earlier one may take what only a later one can use, or more than
 it needs. Then the whole resources that each reservation needs at least are kept for it, preferably those that
 are of no use to the others, and the rest is distributed so that all together get as many as possible. That is
-exact for whole resources, also next to one reservation of slots. Several reservations of slots or of grouped
-units take turns in several orders.
+exact for whole resources, also next to one reservation of slots. If units must have the same value of a fact,
+this is done for one value after the other, which is exact as well. Several reservations of slots or of units
+that are spread take turns in several orders.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, permutations
+from itertools import islice, permutations, product
 from typing import Any, Final
 
 import numpy as np
@@ -23,6 +24,7 @@ from blazar.booking.specs import need_of
 from blazar.domain.availability import Availability
 from blazar.domain.booking_rows import Mask, Numbers
 from blazar.domain.errors import Conflict
+from blazar.domain.grouped_units import Values, part_of
 from blazar.domain.grouping import Grouping
 from blazar.domain.joint_units import assign
 from blazar.domain.lease import Holdings, ResourceId
@@ -31,6 +33,8 @@ from blazar.plugins.contract import Wish
 
 MOST_ORDERS: Final = 6
 """The number of orders that are tried: all orders of up to three reservations."""
+MOST_VALUES: Final = 24
+"""The number of values, or of combinations of values, that are tried for units with the same value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +68,33 @@ def choose_together(parts: Sequence[Part]) -> Sequence[Holdings] | None:
     Args:
         parts: Reservations of one collection, all new. Their views have the same resources.
     """
+    best: Sequence[Holdings] | None = None
+    most = sum(each.whole_need.most for each in parts)
+    for chosen_values in islice(product(*(list(_with_one_value(each)) for each in parts)), MOST_VALUES):
+        found = _choose_among(chosen_values)
+        if found is not None and (best is None or _total(found) > _total(best)):
+            best = found
+            if _total(best) == most:
+                break
+    return best
+
+
+def _with_one_value(part: Part) -> Iterator[Part]:
+    """Yield the reservation restricted to one value of ``same`` each, the values with most units first."""
+    grouping = part.grouping
+    if grouping is None or grouping.same is None:
+        yield part
+        return
+    values = Values.of(part.view, part.need, grouping.same)
+    units = free_units(part.view, part.need, part.wish, part.view.mask_of(()))
+    counts = values.count(units, is_together=part.need.is_together)
+    for number in np.argsort(-counts, kind="stable").tolist():
+        if counts[number] >= part.need.least:
+            view = part_of(part.view, values.mask(number))
+            yield replace(part, grouping=grouping.within_value, view=view)
+
+
+def _choose_among(parts: Sequence[Part]) -> Sequence[Holdings] | None:
     kept = _kept_for(parts)
     if kept is None:
         return None
