@@ -23,7 +23,7 @@ _FOLDERS: Final = ("src", "client", "nova", "ansible", "etc")
 _FILES: Final = ("pyproject.toml", "README.md", "LICENSE", "constraints.txt")
 _OF_A_BUILD: Final = shutil.ignore_patterns("*.egg-info", "__pycache__", "build", "tests*")
 RENAMED: Final = (
-    ('"$BLAZAR_PASSWORD" blazar', f'"$BLAZAR_PASSWORD" {NAME}'),
+    ("$BLAZAR_PASSWORD blazar", f"$BLAZAR_PASSWORD {NAME}"),
     ("--user blazar ", f"--user {NAME} "),
     ("--name blazar ", f"--name {NAME} "),
     ('"$OS_REGION_NAME" blazar ', f'"$OS_REGION_NAME" {NAME} '),
