@@ -9,10 +9,12 @@ from browser.chromium import open_chromium
 from browser.console import Console, open_console
 from playwright.sync_api import Browser, expect
 
+from cloudlab import plan as plans
 from cloudlab.lab import OpenStackLab
 from cloudlab.tests.actors import Actor
 from cloudlab.tests.end_to_end_lab import EndToEndLab
 from cloudlab.tests.horizon import running_horizon
+from cloudlab.tests.single_sign_on import LABEL, running_single_sign_on
 
 
 @pytest.fixture
@@ -41,6 +43,31 @@ def test_a_lessee_signs_in_with_keystone_and_reserves_a_host(console: Console, l
     console.page.get_by_text("Settings").click()
     console.page.get_by_role("button", name="Sign out").click()
     expect(console.page.get_by_role("dialog", name="Sign in")).to_be_visible()
+
+
+@pytest.mark.long
+def test_a_user_of_the_site_signs_in_at_its_identity_provider(
+    openstack: OpenStackLab, chromium: Browser, lab: EndToEndLab, lessee: Actor
+) -> None:
+    plan = plans.read(openstack.folder)
+    assert plan is not None
+    with running_single_sign_on(openstack, plan) as url:
+        console = open_console(chromium, url.removesuffix("/ui/"))
+        page = console.page
+        page.get_by_role("link", name=LABEL).click()
+        page.get_by_label("Campus account").fill("ada")
+        page.get_by_role("button", name="Log in").click()
+
+        page.wait_for_url(url)
+        console.want(Resources="any host (4)", Duration="1 h")
+        console.reserve("of the campus")
+
+        (lease,) = lessee.blazar.lease.list()
+        assert lease["name"] == "of the campus"
+        assert lease["project_id"] == openstack.details.accounts["lessee"].project_id
+        # A page that is not a trusted dashboard gets no token.
+        stranger = f"{plan.auth_url}/auth/OS-FEDERATION/websso/openid?origin=http://127.0.0.1:1/"
+        assert page.request.get(stranger).status == 401
 
 
 @pytest.mark.long
