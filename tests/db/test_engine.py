@@ -8,6 +8,8 @@ import pytest
 import sqlalchemy as sa
 from databases import make_empty_database
 
+from blazar.db.engine import LATEST, WRITES
+
 
 @pytest.mark.parametrize("kind", ["mariadb", "postgresql"])
 def test_a_thread_goes_on_after_a_transaction(
@@ -46,3 +48,71 @@ def test_mariadb_instants_are_what_its_driver_makes_of_them(tmp_path: Path, writ
 
         assert read(engine) == read(driver)
         driver.dispose()
+
+
+def make_counter(engine: sa.Engine) -> None:
+    """Make a table with one row."""
+    with engine.connect() as connection:
+        writing = connection.execution_options(**{WRITES: True})
+        writing.exec_driver_sql("CREATE TABLE counted (number INTEGER)")
+        writing.exec_driver_sql("INSERT INTO counted VALUES (1)")
+        writing.commit()
+
+
+def count_up(engine: sa.Engine) -> None:
+    with engine.connect() as connection:
+        writing = connection.execution_options(**{WRITES: True})
+        writing.exec_driver_sql("UPDATE counted SET number = number + 1")
+        writing.commit()
+
+
+def read(connection: sa.Connection) -> object:
+    return connection.exec_driver_sql("SELECT number FROM counted").scalar()
+
+
+@pytest.mark.parametrize("kind", ["mariadb", "postgresql", "sqlite"])
+@pytest.mark.parametrize("before", [{}, {LATEST: True}, {WRITES: True}])
+def test_a_transaction_sees_one_instant_after_any_other(
+    kind: str, before: dict[str, bool], tmp_path: Path
+) -> None:
+    with make_empty_database(kind, tmp_path) as engine:
+        make_counter(engine)
+        with engine.connect() as connection:
+            assert read(connection.execution_options(**before)) == 1
+
+        with engine.connect() as connection:
+            assert read(connection) == 1
+            count_up(engine)
+            assert read(connection) == 1
+
+
+@pytest.mark.parametrize("kind", ["mariadb", "postgresql"])
+@pytest.mark.parametrize("before", [{}, {LATEST: True}, {WRITES: True}])
+def test_each_statement_sees_what_was_committed_before(
+    kind: str, before: dict[str, bool], tmp_path: Path
+) -> None:
+    with make_empty_database(kind, tmp_path) as engine:
+        make_counter(engine)
+        with engine.connect() as connection:
+            assert read(connection.execution_options(**before)) == 1
+
+        with engine.connect() as connection:
+            latest = connection.execution_options(**{LATEST: True})
+            assert read(latest) == 1
+            count_up(engine)
+            assert read(latest) == 2
+
+
+def test_the_rollback_of_a_writing_transaction_after_others_undoes_it(tmp_path: Path) -> None:
+    with make_empty_database("postgresql", tmp_path) as engine:
+        make_counter(engine)
+        for options in ({LATEST: True}, {}, {LATEST: True}):
+            with engine.connect() as connection:
+                assert read(connection.execution_options(**options)) == 1
+
+            with engine.connect() as connection:
+                writing = connection.execution_options(**{WRITES: True})
+                writing.exec_driver_sql("UPDATE counted SET number = 7")
+
+        with engine.connect() as connection:
+            assert read(connection) == 1

@@ -55,9 +55,9 @@ class CountingStore:
         self.begin = store.begin
         self.reads = 0
 
-    def read(self) -> AbstractContextManager[Transaction]:
+    def read(self, *, of_one_instant: bool = True) -> AbstractContextManager[Transaction]:
         self.reads += 1
-        return self._store.read()
+        return self._store.read(of_one_instant=of_one_instant)
 
 
 every_change = pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)

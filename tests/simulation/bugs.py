@@ -25,8 +25,8 @@ class _BuggyStore:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def read(self) -> Any:
-        return self._store.read()
+    def read(self, *, of_one_instant: bool = True) -> Any:
+        return self._store.read(of_one_instant=of_one_instant)
 
     @contextmanager
     def begin(self) -> Iterator[Transaction]:

@@ -66,10 +66,10 @@ class TurnStore(ScriptedStore):
             self._env.lock.release()
 
     @contextmanager
-    def read(self) -> Iterator[Transaction]:
+    def read(self, *, of_one_instant: bool = True) -> Iterator[Transaction]:
         """Begin a read-only transaction. Raises Unavailable."""
         self._connect("read")
-        with super().read() as transaction:
+        with super().read(of_one_instant=of_one_instant) as transaction:
             yield transaction
 
     def commit(self, transaction: Transaction) -> None:

@@ -118,9 +118,9 @@ class ScriptedStore:
             yield cast("Transaction", _ScriptedTransaction(transaction, self))
 
     @contextmanager
-    def read(self) -> Iterator[Transaction]:
+    def read(self, *, of_one_instant: bool = True) -> Iterator[Transaction]:
         """Begin a transaction that only reads."""
-        with self._store.read() as transaction:
+        with self._store.read(of_one_instant=of_one_instant) as transaction:
             yield transaction
 
     def commit(self, transaction: Transaction) -> None:

@@ -123,7 +123,9 @@ class AvailabilityIndex:
     def searching(self) -> Iterator[Availability]:
         """Yield the current bookings. Holds the lock: other searches wait, so keep the block short."""
         with self._lock:
-            with self._store.read() as transaction:
+            # Changes are read by one statement. What they make it necessary to read again is read in an order
+            # in which a later commit shows as a generation that is too old.
+            with self._store.read(of_one_instant=self._must_load) as transaction:
                 self._refresh(transaction.availability)
             assert self._availability is not None
             self._availability.bookings.drop_expired(self._clock.now() - self._clock_error() - EXPIRY_GRACE)
@@ -173,13 +175,13 @@ class AvailabilityIndex:
         Returns:
             Whether any resource differed.
         """
-        with self._store.read() as transaction:
+        with self._store.read(of_one_instant=False) as transaction:
             summary = transaction.availability.generation_summary(self._collection)
         with self._lock:
             if self._availability is None or self._availability.summary() == summary:
                 return False
         # Without the lock, because reading thousands of rows would delay other searches for too long.
-        with self._store.read() as transaction:
+        with self._store.read(of_one_instant=False) as transaction:
             present = transaction.availability.all_generations(self._collection)
         with self._lock:
             availability = self._availability
@@ -190,11 +192,16 @@ class AvailabilityIndex:
                     self._reload(transaction.availability, availability, stale)
             return bool(stale)
 
+    @property
+    def _must_load(self) -> bool:
+        last = self._refreshed_at
+        return self._availability is None or last is None or self._clock.now() - last > _LONGEST_IDLE
+
     def _refresh(self, reader: AvailabilityReader) -> None:
-        now, last = self._clock.now(), self._refreshed_at
+        now, must_load = self._clock.now(), self._must_load
         with self._doubting:
             doubted, self._doubted = self._doubted, set()
-        if self._availability is None or last is None or now - last > _LONGEST_IDLE:
+        if self._availability is None or must_load:
             self._load(reader)
             self._refreshed_at = now
             return

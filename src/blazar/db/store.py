@@ -16,7 +16,7 @@ from blazar.db.answers import SqlAnswers
 from blazar.db.availability import SqlAvailability
 from blazar.db.collections import OWN_TABLES
 from blazar.db.deliveries import SqlDeliveries
-from blazar.db.engine import WRITES
+from blazar.db.engine import LATEST, WRITES
 from blazar.db.feeds import SqlFeeds
 from blazar.db.journal import SqlFindings, SqlJournal
 from blazar.db.leases import SqlLeases
@@ -218,10 +218,11 @@ class SqlStore:
             yield SqlTransaction(writing, self._clock, self._specs, self._first_number)
 
     @contextmanager
-    def read(self) -> Iterator[SqlTransaction]:
+    def read(self, *, of_one_instant: bool = True) -> Iterator[SqlTransaction]:
         """Begin a read-only transaction. Raises Unavailable."""
         with translated(), self._engine.connect() as connection:
-            yield SqlTransaction(connection, self._clock, self._specs, self._first_number)
+            reading = connection if of_one_instant else connection.execution_options(**{LATEST: True})
+            yield SqlTransaction(reading, self._clock, self._specs, self._first_number)
 
 
 @contextmanager

@@ -65,7 +65,7 @@ class CopiedStore:
         yield
 
     @contextmanager
-    def read(self) -> Iterator[Transaction]:
+    def read(self, *, of_one_instant: bool = True) -> Iterator[Transaction]:
         """Yield the transaction."""
         yield self._transaction
 

@@ -395,5 +395,10 @@ class Store(Protocol):
     def begin(self) -> AbstractContextManager[Transaction]:
         """Begin a transaction that may write."""
 
-    def read(self) -> AbstractContextManager[Transaction]:
-        """Begin a read-only transaction; it sees the database as of one instant."""
+    def read(self, *, of_one_instant: bool = True) -> AbstractContextManager[Transaction]:
+        """Begin a read-only transaction.
+
+        Args:
+            of_one_instant: Whether all its statements see the database as of one instant. Otherwise each sees
+                what was committed before it, which takes fewer round trips.
+        """
