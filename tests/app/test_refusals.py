@@ -114,6 +114,20 @@ def test_the_binding_condition(env: HttpEnv, asked: Json, binding: str) -> None:
 
 
 @pytest.mark.usefixtures("hosts")
+def test_more_hosts_at_a_later_time_are_an_alternative_to_more_than_there_are(env: HttpEnv) -> None:
+    env.create(100, 200, asked=host_reservation(min=2, max=2), who=STRANGER)
+
+    answer = refused(env, lease(env, 150, 250, host_reservation(min=5, max=5)))
+
+    now, later = by_kind(answer)["fewer"]
+    assert now["summary"] == "physical:host: 2 instead of 5"
+    assert later["summary"].startswith("physical:host: 4 instead of 5, from ")
+    assert times(env, later) == [(200, 300)]
+    (taken,) = take(env, later)
+    assert len(taken["reservations"]) == 1
+
+
+@pytest.mark.usefixtures("hosts")
 def test_every_kind_of_alternative_is_granted(env: HttpEnv) -> None:
     env.register("g1", "g2", gpu="a100")
     env.register("g3", "g4", gpu="h100")

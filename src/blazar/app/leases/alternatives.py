@@ -6,50 +6,40 @@ that is faster can take it. The operator's filters are not asked, because a chec
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
-
-from blazar.app.leases.groupings import GROUPING_KEYS, without_keys
-from blazar.app.leases.requests import JsonObject, NewLease, NewReservation, parse_reservation
+from blazar.app.leases.changed_requirements import Candidate, ChangedRequirements, Changes
+from blazar.app.leases.groupings import without_keys
+from blazar.app.leases.requests import NewLease, NewReservation, parse_reservation
 from blazar.app.leases.wishes import make_grant_check, searches_for
 from blazar.app.request_work import RequestWork
 from blazar.booking.search import Found, Search, find_in_window, shortest_durations
-from blazar.booking.specs import need_of, requirement_of
+from blazar.booking.shares import count_units as count_held
+from blazar.booking.specs import need_of
 from blazar.booking.time_search import TimeWish, find_known_time_slots
 from blazar.domain.dates import format_date, minute_of
 from blazar.domain.errors import BadRequest, Forbidden
 from blazar.domain.funnel import Funnel, count_units
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ResourceId
-from blazar.domain.requirements import Condition, Operator, Requirement, text_of
-from blazar.domain.short_expressions import render_short
 from blazar.domain.time_slots import Order
-from blazar.plugins.capabilities import RequiresProperties, StatesNeed, SuggestsOtherTypes
+from blazar.plugins.capabilities import StatesNeed
 
 _MINUTE: Final = timedelta(minutes=1)
 _REACHES: Final = (timedelta(days=7), timedelta(days=30), timedelta(days=90))
 """How far after the requested start to search for a later one; near ones first, since that is faster."""
-_VALUES_TRIED: Final = 4
-"""Other values of one property."""
 _CANDIDATES_TRIED: Final = 12
 """Other values of all properties, and conditions: a requirement may have many."""
-_FACTS_READ: Final = 1000
-"""Resources whose facts a plugin sees when it suggests other types."""
+_FEWER_TRIED: Final = 12
+"""Other times for fewer units."""
 _OTHER_VALUES: Final = 2
 _ENOUGH: Final = 3
 """With fewer alternatives than this, more later starts are added."""
-
-Changes = Mapping[int, JsonObject]
-"""Keys of reservations to change, by their place in the request."""
-_Candidate = tuple[str, Changes]
-"""A summary of a change, and the change, which may not be granted."""
 
 
 class Kind(StrEnum):
@@ -108,11 +98,15 @@ class AlternativeSearch:
         later = islice(self._later(_ENOUGH), _ENOUGH)
         found = [*islice(later, 1)]
         found += [*self._earlier(), *self._shorter(), *self._fewer()]
-        found += islice(self._granted(Kind.OTHER_VALUE, self._other_values()), _OTHER_VALUES)
-        found += islice(self._granted(Kind.WITHOUT_CONDITION, self._without_grouping()), 1)
-        found += islice(self._granted(Kind.WITHOUT_CONDITION, self._without_condition()), 1)
-        found += islice(self._granted(Kind.OTHER_TYPE, self._other_types()), 1)
-        return [*found, *islice(later, max(0, _ENOUGH - len(found)))]
+        changed = ChangedRequirements(self._context, self._searches, self._binding)
+        found += islice(self._granted(Kind.OTHER_VALUE, changed.other_values()), _OTHER_VALUES)
+        found += islice(self._granted(Kind.WITHOUT_CONDITION, changed.without_grouping()), 1)
+        found += islice(self._granted(Kind.WITHOUT_CONDITION, changed.without_condition()), 1)
+        found += islice(self._granted(Kind.OTHER_TYPE, changed.other_types()), 1)
+        found += islice(later, max(0, _ENOUGH - len(found)))
+        if len(found) < _ENOUGH:
+            found += islice(self._fewer_at_other_times(), _ENOUGH - len(found))
+        return found
 
     def _later(self, limit: int) -> Iterator[Alternative]:
         first, after = self._window.start + _MINUTE, self._window.start
@@ -214,6 +208,42 @@ class AlternativeSearch:
             changes=self._with_units(units),
         )
 
+    def _fewer_at_other_times(self) -> Iterator[Alternative]:
+        """Return later leases with fewer units than requested, but with more than can be had at that time."""
+        if len(self._binding) != 1:
+            return
+        (number,) = self._binding
+        search, left = self._searches[number], self._funnels[number].units_left
+        if not isinstance(search.plugin, StatesNeed):
+            return
+        least = search.plugin.need(search.wish.spec).least
+        if least - 1 <= left:
+            return
+        spec = search.plugin.revise(search.wish.spec, search.plugin.change_need(left + 1), is_active=False)
+        searches = list(self._searches)
+        searches[number] = replace(search, wish=replace(search.wish, spec=spec), most=least - 1)
+        first, length = self._window.start + _MINUTE, self._window.duration
+        wish = TimeWish(
+            span=Interval(first, first + _REACHES[-1] + length),
+            shortest=length,
+            longest=length,
+            order=Order.MOST,
+            limit=_ENOUGH,
+            attempts=_FEWER_TRIED,
+        )
+        own = self._request.reservations
+        found = find_known_time_slots(
+            self._context, searches, wish, lambda *each: self._is_granted(own, [each])
+        )
+        for slot in found.slots:
+            units = count_held(slot.found.chosen[number])
+            summary = (
+                f"{own[number].resource_type}: {units} instead of {least}, from"
+                f" {format_date(slot.window.start)} to {format_date(slot.window.end)}"
+            )
+            changes = self._with_units({number: units})
+            yield Alternative(kind=Kind.FEWER, summary=summary, windows=(slot.window,), changes=changes)
+
     def _with_units(self, units: Mapping[int, int]) -> Changes:
         """Return the changes for these numbers of units, of reservations whose plugins state needs."""
         plugins = {number: self._searches[number].plugin for number in units}
@@ -223,73 +253,7 @@ class AlternativeSearch:
             if isinstance(plugin, StatesNeed)
         }
 
-    def _other_values(self) -> Iterator[_Candidate]:
-        """Return requests for another value of a property, the most common values first."""
-        for number, plugin, requirement in self._requirements():
-            for place, term in enumerate(requirement.conditions):
-                if not isinstance(term, Condition) or term.operator is not Operator.EQ:
-                    continue
-                others = _without(requirement, place)
-                for value in islice(self._values(number, term, others), _VALUES_TRIED):
-                    changed = others & Requirement((replace(term, value=value),))
-                    summary = f"{term.key}={value} instead of {term.value}"
-                    yield summary, {number: plugin.change_requirement(changed)}
-
-    def _values(self, number: int, term: Condition, others: Requirement) -> Iterator[str]:
-        """Return values that operators have set for the term's property, the most common ones first.
-
-        They are those of resources that satisfy the other conditions. Other facts, such as a name, have none.
-        """
-        search = self._searches[number]
-        with self._context.indexes[search.plugin.collection].searching_on() as everything:
-            availability = search.visible(self._context, everything)
-            wanted = np.flatnonzero(availability.matching(others) & availability.reservable())
-            found = [availability.resource_at(each).properties.get(term.key) for each in wanted.tolist()]
-        values = Counter(text_of(each) for each in found if each is not None)
-        for value in sorted(values, key=lambda each: (-values[each], each)):
-            if not term.holds(value):
-                yield value
-
-    def _without_condition(self) -> Iterator[_Candidate]:
-        """Return requests without one of the conditions."""
-        for number, plugin, requirement in self._requirements():
-            for place, term in enumerate(requirement.conditions):
-                changed = plugin.change_requirement(_without(requirement, place))
-                yield f"without the condition {render_short(term)}", {number: changed}
-
-    def _without_grouping(self) -> Iterator[_Candidate]:
-        """Return requests whose units may be on any resources."""
-        for number in self._binding:
-            grouping = self._searches[number].grouping
-            for key in () if grouping is None else GROUPING_KEYS:
-                if (value := getattr(grouping, key)) is not None:
-                    yield f"without {key}={value}", {number: {key: None}}
-
-    def _other_types(self) -> Iterator[_Candidate]:
-        """Return requests with another resource type in place of a reservation that was refused."""
-        for number in self._binding:
-            search = self._searches[number]
-            plugin, grouping = search.plugin, search.grouping
-            if not isinstance(plugin, SuggestsOtherTypes):
-                continue
-            with self._context.indexes[plugin.collection].searching_on() as everything:
-                availability = search.visible(self._context, everything)
-                requirement = requirement_of(plugin, search.wish.spec)
-                wanted = np.flatnonzero(availability.matching(requirement) & availability.reservable())
-                facts = [availability.resource_at(each).facts for each in wanted[:_FACTS_READ].tolist()]
-            kept = {key: value for key in GROUPING_KEYS if (value := getattr(grouping, key, None))}
-            for summary, body in plugin.other_types(search.wish.spec, facts):
-                if body["resource_type"] in self._context.plugins:
-                    yield summary, {number: {**body, **kept}}
-
-    def _requirements(self) -> Iterator[tuple[int, RequiresProperties[Any], Requirement]]:
-        """Return the requirements of reservations that were refused, each with its plugin."""
-        for number in self._binding:
-            plugin, spec = self._searches[number].plugin, self._searches[number].wish.spec
-            if isinstance(plugin, RequiresProperties):
-                yield number, plugin, requirement_of(plugin, spec)
-
-    def _granted(self, kind: Kind, candidates: Iterator[_Candidate]) -> Iterator[Alternative]:
+    def _granted(self, kind: Kind, candidates: Iterator[Candidate]) -> Iterator[Alternative]:
         """Return those of the first candidates that are granted in the requested window."""
         for summary, changes in islice(candidates, _CANDIDATES_TRIED):
             if self._find(self._window, changes) is not None:
@@ -346,11 +310,6 @@ class AlternativeSearch:
 def _moved(kind: Kind, window: Interval) -> Alternative:
     summary = f"from {format_date(window.start)} to {format_date(window.end)}"
     return Alternative(kind=kind, summary=summary, windows=(window,), changes={})
-
-
-def _without(requirement: Requirement, place: int) -> Requirement:
-    terms = requirement.conditions
-    return replace(requirement, conditions=(*terms[:place], *terms[place + 1 :]))
 
 
 def _largest(fits: Callable[[int], bool], most: int, least: int = 1) -> int:
