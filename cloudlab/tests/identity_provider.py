@@ -1,7 +1,7 @@
 """Keystone behind a web server that asks who a user is: the WSGI object of the tests of web single sign-on.
 
-A site's web server does that with a module for its identity provider, such as mod_auth_openidc. Keystone sees
-nothing of the protocol between the two, only the variables of the request that the module sets.
+A site's web server does that with a module for its identity provider, such as mod_auth_openidc. Keystone
+does not see the protocol between the two, only the variables of the request that the module sets.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ _PROVIDER: Final = Path(__file__).with_name("identity_provider.py")
 def running_single_sign_on(openstack: OpenStackLab, plan: Plan) -> Iterator[str]:
     """Run a console, and a Keystone that trusts it beside the lab's own; yield the console's address.
 
-    Whoever the identity provider knows is a lessee in the lessee's project.
+    All users of the identity provider are lessees in the lessee's project.
     """
     plan = replace(plan, ports={**plan.ports, **ports.choose(_APIS, plan.ports.values())})
     console = f"{plan.url('campus-console')}/ui/"

@@ -26,7 +26,7 @@ class _Known:
 
 
 class RecentWindows:
-    """Finds the rows near a window; what was found lately is read instead of all rows."""
+    """Finds the rows near a window; what was found recently is read instead of all rows."""
 
     def __init__(self, table: BookingTable) -> None:
         """Create an object that has found nothing yet."""

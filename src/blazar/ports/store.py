@@ -396,9 +396,4 @@ class Store(Protocol):
         """Begin a transaction that may write."""
 
     def read(self, *, of_one_instant: bool = True) -> AbstractContextManager[Transaction]:
-        """Begin a read-only transaction.
-
-        Args:
-            of_one_instant: Whether all its statements see the database as of one instant. Otherwise each sees
-                what was committed before it, which takes fewer round trips.
-        """
+        """Begin a read-only transaction; unless *of_one_instant*, later statements may see later commits."""

@@ -209,7 +209,7 @@ class AlternativeSearch:
         )
 
     def _fewer_at_other_times(self) -> Iterator[Alternative]:
-        """Return later leases with fewer units than requested, but with more than can be had at that time."""
+        """Return later leases with fewer units than requested, but more than are free at that time."""
         if len(self._binding) != 1:
             return
         (number,) = self._binding
