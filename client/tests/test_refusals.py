@@ -99,6 +99,23 @@ def test_an_alternative_is_taken(blazar: Run, stub: Stub, tmp_path: Path) -> Non
     assert LEASE["id"] in taken.err
 
 
+def test_a_dry_run_of_an_alternative_creates_nothing(blazar: Run, stub: Stub) -> None:
+    stub.respond(EXPLAINED, 409)
+    blazar("lease-create", "--dry-run", *WHEN, "--reservation", HOSTS_ARGUMENT, "mine")
+    for body in SPLIT:
+        stub.respond({"preview": {key: body[key] for key in ("start_date", "end_date", "reservations")}})
+
+    ran = blazar("lease-create", "--take", "2", "--dry-run", "-f", "json")
+
+    assert ran.code == 0, ran.err
+    assert [(each[1], each[2]["start_date"]) for each in stub.calls[1:]] == [
+        ("/leases?dry_run=true", body["start_date"]) for body in SPLIT
+    ]
+    assert ran.json["start_date"] == SPLIT[1]["start_date"]
+    assert f"from {SPLIT[0]['start_date']} to {SPLIT[0]['end_date']} UTC" in ran.err
+    assert ran.err.count("Nothing was created") == 2
+
+
 @pytest.mark.parametrize("number", ["0", "3", "-1"])
 def test_only_alternatives_of_the_last_refusal_can_be_taken(blazar: Run, stub: Stub, number: str) -> None:
     stub.respond(EXPLAINED, 409)

@@ -32,6 +32,17 @@ def _has_same_name(lease: Record, created: Record) -> bool:
     )
 
 
+def _arguments(body: Record) -> Record:
+    """Return the arguments of the library for the body of a request."""
+    return {
+        "name": body["name"],
+        "start": body["start_date"],
+        "end": body["end_date"],
+        "reservations": body["reservations"],
+        "before_end": body.get("before_end_date"),
+    }
+
+
 class CreateLease(command.CreateCommand, ShowAfterWaitCommand):
     """Create a lease."""
 
@@ -169,7 +180,10 @@ class CreateLease(command.CreateCommand, ShowAfterWaitCommand):
 
     def _take(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
         """Create the leases of an alternative, and return the columns and the values of the last one."""
-        *first, last = refusals.take(self.get_client(), parsed_args.take)
+        bodies = refusals.take(self.get_client(), parsed_args.take)
+        if parsed_args.dry_run:
+            return self._preview_all(bodies, parsed_args)
+        *first, last = bodies
         for body in first:
             created = self._create(body)
             self.print_to_stderr(_("Created lease %s; the next one follows it") % created["id"])
@@ -177,14 +191,18 @@ class CreateLease(command.CreateCommand, ShowAfterWaitCommand):
 
     def _create(self, body: Record) -> Record:
         """Return the new lease for the body of a request."""
-        created: Record = self.manager().create(
-            name=body["name"],
-            start=body["start_date"],
-            end=body["end_date"],
-            reservations=body["reservations"],
-            before_end=body.get("before_end_date"),
-        )
+        created: Record = self.manager().create(**_arguments(body))
         return created
+
+    def _preview_all(
+        self, bodies: Sequence[Record], parsed_args: argparse.Namespace
+    ) -> tuple[Sequence[str], Sequence[Any]]:
+        """Return what the last lease of an alternative would be; print when the ones before it would be."""
+        *first, last = bodies
+        for body in first:
+            found = self._preview(_arguments(body), parsed_args)
+            self.print_to_stderr(_("from %(start_date)s to %(end_date)s UTC, then another one") % found)
+        return self.columns_in_utc(self._preview(_arguments(last), parsed_args), parsed_args)
 
     def _commit(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
         """Return the columns and the values of the lease that is made of an offer."""

@@ -34,7 +34,10 @@ def add_create_options(parser: argparse.ArgumentParser) -> None:
         "--take",
         metavar="<number>",
         type=int,
-        help=_("create the lease from this alternative of the last refusal; other options are ignored"),
+        help=_(
+            "create the lease from this alternative of the last refusal; with --dry-run, only show it; "
+            "options that describe a lease are ignored"
+        ),
     )
     _add_free_times(parser)
     parser.add_argument(
