@@ -193,6 +193,18 @@ def test_an_availability_zone_is_added_to_the_requirements(blazar: Run, stub: St
     assert "az1" not in str(addresses)
 
 
+def test_an_availability_zone_is_added_to_a_short_form(blazar: Run, stub: Stub) -> None:
+    stub.respond({"lease": LEASE}, 201)
+    blazar(
+        *("lease-create", "mine", "--availability-zone", 'az "1"'),
+        *("--reservation", HOSTS_ARGUMENT + ",hypervisor_properties=vcpus>=4"),
+    )
+
+    (hosts,) = stub.sent[0].body["reservations"]
+    assert hosts["hypervisor_properties"] == r'vcpus>=4,availability_zone="az \"1\""'
+    assert stub.sent[0].headers["OpenStack-API-Version"] == "reservation 1.1"
+
+
 def test_a_zone_needs_hosts(blazar: Run, stub: Stub) -> None:
     ran = blazar("lease-create", "mine", "--availability-zone", "az1")
 
@@ -208,3 +220,17 @@ def test_the_service_honours_the_zone(embedded: Run, host: str) -> None:
 
     assert (inside.code, outside.code) == (0, 1)
     assert "Not enough hosts" in outside.err
+
+
+@pytest.mark.parametrize(
+    "requirement", ['["or", [">=", "$vcpus", 1], ["exists", "$vcpus"]]', "vcpus>=1,memory_mb"]
+)
+def test_the_service_grants_what_needs_api_1_1(embedded: Run, host: str, requirement: str) -> None:
+    name = unique("newer")
+    asked = ("--reservation", f"{on(host)},hypervisor_properties={json.dumps(requirement)}")
+
+    made = embedded("lease-create", name, "--start-date", "+2d", "--duration", "1h", *asked, "-f", "json")
+
+    assert made.code == 0, made.err
+    assert made.json["reservations"][0]["hypervisor_properties"] == requirement
+    assert embedded("lease-delete", name).code == 0

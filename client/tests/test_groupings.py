@@ -83,7 +83,7 @@ def test_without_values_nothing_changes() -> None:
     given = [{"resource_type": "physical:host"}]
 
     assert reservations.grouped(given, {"same": None, "spread": None}) is given
-    assert not reservations.are_grouped(given)
+    assert not reservations.need_1_1(given)
 
 
 def test_free_times_tell_the_groups_and_ask_for_preferences(blazar: Run, stub: Stub) -> None:

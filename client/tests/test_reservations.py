@@ -137,7 +137,42 @@ def test_client_weakness_15_the_type_is_the_value_of_resource_type() -> None:
 
 def test_client_weakness_16_a_filter_that_is_not_json_is_refused() -> None:
     with pytest.raises(exception.IncorrectLease, match="resource_properties must be JSON"):
-        reservations.to_create("resource_type=physical:host,min=1,max=1,resource_properties=gpu == True")
+        reservations.to_create('resource_type=physical:host,min=1,max=1,resource_properties=["==", gpu]')
+
+
+@pytest.mark.parametrize("given", ["gpu", "memory_mb>=65536", '"gpu=a100|h100,memory_mb>=65536"'])
+def test_the_short_form_is_sent_as_it_is(given: str) -> None:
+    for read, rest in (
+        (reservations.to_create, "resource_type=physical:host,max=1,min=1"),
+        (reservations.to_update, "id=r"),
+    ):
+        found = read(f"{rest},resource_properties={given}")
+
+        assert found["resource_properties"] == given.strip('"')
+        assert reservations.need_1_1([found])
+
+
+@pytest.mark.parametrize(
+    ("requirement", "is_newer"),
+    [
+        ("", False),
+        (None, False),
+        ('["and", ["==", "$rack", "r1"], [">", "$vcpus", "8"]]', False),
+        ('["==", "$rack"', False),
+        ('["and", ["==", "$rack", "r1"], ["exists", "$gpu"]]', True),
+        ('["or", ["==", "$rack", "r1"], ["==", "$rack", "r2"]]', True),
+        ('[">", "$vcpus", 8]', True),
+    ],
+)
+def test_requirements_that_api_1_0_does_not_know_need_api_1_1(
+    requirement: str | None, is_newer: bool
+) -> None:
+    assert reservations.need_1_1([{"resource_properties": requirement}]) == is_newer
+
+
+@pytest.mark.parametrize("key", ["release", "on_conflict", "remove", "same", "spread"])
+def test_keys_that_api_1_0_ignores_need_api_1_1(key: str) -> None:
+    assert reservations.need_1_1([{"id": "r", key: None}])
 
 
 @pytest.mark.parametrize(

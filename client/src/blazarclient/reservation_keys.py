@@ -111,6 +111,9 @@ AFFINITIES = ("None", "True", "False")
 GROUPING_KEYS = ("same", "spread")
 """Keys of reservations that a service understands from API 1.1 on; at 1.0 it would ignore them."""
 
+NEWER_KEYS = (*GROUPING_KEYS, "release", "on_conflict", "remove")
+"""All keys of reservations, and of changes of them, that API 1.0 ignores."""
+
 COUNTS = ("min", "max", "vcpus", "memory_mb", "disk_gb", "amount", "gibibytes")
 """Keys whose values are numbers."""
 ARRAYS = {

@@ -21,9 +21,9 @@ from blazarclient.reservation_keys import (
     ARRAYS,
     COUNTS,
     CREATE_RESERVATION_KEYS,
-    GROUPING_KEYS,
     HOST,
     MANDATORY,
+    NEWER_KEYS,
     REQUIREMENTS,
     UPDATE_KEYS,
 )
@@ -132,9 +132,40 @@ def grouped(reservations: Records, groupings: Mapping[str, str | None]) -> Recor
     return [{**each, **given} if each.get("resource_type") in kinds else each for each in reservations]
 
 
-def are_grouped(reservations: Iterable[Record]) -> bool:
-    """Return whether a reservation has keys that need API 1.1."""
-    return any(key in each for each in reservations for key in GROUPING_KEYS)
+def need_1_1(reservations: Iterable[Record]) -> bool:
+    """Return whether a reservation, or a change of one, has keys or requirements that need API 1.1."""
+    return any(
+        key in each or _is_newer(each.get(requirement))
+        for each in reservations
+        for key in NEWER_KEYS
+        for requirement in REQUIREMENTS
+    )
+
+
+def _is_newer(requirement: Any) -> bool:
+    """Return whether API 1.0 refuses a requirement that API 1.1 accepts, if it is valid."""
+    if not isinstance(requirement, str) or not requirement.strip():
+        return False
+    if not _is_json(requirement):
+        return True
+    try:
+        return _has_newer_parts(json.loads(requirement))
+    except ValueError:
+        return False
+
+
+def _is_json(requirement: str) -> bool:
+    """Return whether a requirement has the JSON form, not the short one."""
+    return requirement.lstrip().startswith("[")
+
+
+def _has_newer_parts(expression: Any) -> bool:
+    match expression:
+        case ["and", *parts]:
+            return any(map(_has_newer_parts, parts))
+        case [str(operator), str(), str()]:
+            return operator not in _OPERATORS
+    return True
 
 
 def need_lease(changes: Iterable[Record]) -> bool:
@@ -235,9 +266,9 @@ def _count(key: str, text: str) -> int | str:
 
 
 def _requirement(key: str, value: Any) -> Any:
-    """Return a requirement as text; a list becomes JSON."""
+    """Return a requirement as text; a list becomes JSON. The service checks the short form."""
     text = json.dumps(value) if isinstance(value, list) else _plain(value)
-    if isinstance(text, str) and text.strip():
+    if isinstance(text, str) and _is_json(text):
         try:
             condition = _without_name(json.loads(text))
         except ValueError as error:

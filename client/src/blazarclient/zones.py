@@ -35,7 +35,11 @@ def _in_zone(reservation: Record, zone: str) -> Record:
     if key is None:
         return reservation
     condition = ["==", "$availability_zone", zone]
-    given = _parsed(key, reservation.get(key))
+    requirement = reservation.get(key)
+    if isinstance(requirement, str) and requirement.strip() and not requirement.lstrip().startswith("["):
+        # The short form, in which JSON's quotes are those of a value.
+        return {**reservation, key: f"{requirement},availability_zone={json.dumps(zone, ensure_ascii=False)}"}
+    given = _parsed(key, requirement)
     both = ["and", given, condition] if given else condition
     return {**reservation, key: json.dumps(both)}
 

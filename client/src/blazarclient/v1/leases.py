@@ -8,7 +8,7 @@ from typing import Any
 from blazarclient import base, clock, dates, durations, exception, utils
 from blazarclient.base import Record, Records, many, one, path
 from blazarclient.i18n import _
-from blazarclient.reservations import are_grouped
+from blazarclient.reservations import need_1_1
 
 NOW = "now"
 """Date that the service replaces by the current time."""
@@ -48,7 +48,8 @@ class LeaseClientManager(base.BaseClientManager):
                 machine's clock.
             explained: Whether to use API version 1.1, in which a shortage is a ``Conflict`` that has
                 ``reasons`` and ``alternatives`` in its ``kwargs``. It is used in any case if a reservation
-                has ``same`` or ``spread``, which version 1.0 ignores.
+                has ``same`` or ``spread``, which version 1.0 ignores, or a requirement in the short form or
+                with operators that version 1.0 does not know.
 
         Raises:
             IncorrectLease: *end* and *duration* are both given or both missing, or *reservations* is None.
@@ -57,8 +58,7 @@ class LeaseClientManager(base.BaseClientManager):
         """
         before_end = before_end_date if before_end is None else before_end
         body = _to_create(name, start, end, reservations, events, before_end, duration)
-        needs_1_1 = explained or are_grouped(body["reservations"])
-        headers = {"headers": base.API_1_1} if needs_1_1 else {}
+        headers = {"headers": base.API_1_1} if explained or need_1_1(body["reservations"]) else {}
         _response, found = self.request_manager.request("/leases", "POST", body=body, **headers)
         return one(found, "lease")
 
@@ -218,7 +218,8 @@ class LeaseClientManager(base.BaseClientManager):
             advance_by: Duration by which to move the start earlier.
             defer_by: Duration by which to move the start later.
             start_date: New start date.
-            reservations: Reservations, each with its ``id`` and the keys to change.
+            reservations: Reservations, each with its ``id`` and the keys to change. With keys or requirements
+                that API version 1.0 does not know, such as ``release``, version 1.1 is used.
             before_end_date: New date of the before-end event.
 
         Raises:
@@ -239,7 +240,7 @@ class LeaseClientManager(base.BaseClientManager):
         )
         if not values:
             return _("Nothing to update.")
-        headers = {"headers": base.API_1_1} if are_grouped(values.get("reservations", ())) else {}
+        headers = {"headers": base.API_1_1} if need_1_1(values.get("reservations", ())) else {}
         _response, body = self.request_manager.request(
             path("leases", lease_id), "PUT", body=values, **headers
         )
