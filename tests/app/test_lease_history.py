@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from app.http_env import ADMIN, LESSEE, NEWER, READER, STRANGER, HttpEnv, Json, Who, good, refusal
+from app.http_env import (
+    ADMIN,
+    LESSEE,
+    NEWER,
+    READER,
+    STRANGER,
+    HttpEnv,
+    Json,
+    Who,
+    good,
+    host_reservation,
+    refusal,
+)
 from clocks import EPOCH
 
 from blazar.booking.history import history_view
@@ -54,6 +66,30 @@ def test_the_owner_reads_the_whole_life_of_a_lease(env: HttpEnv) -> None:
     ]
     assert history(env, lease, READER) == history(env, lease, ADMIN) == history(env, lease)
     assert {each["reservation_id"] for each in history(env, lease)} == {None, lease["reservations"][0]["id"]}
+
+
+@pytest.mark.usefixtures("hosts")
+def test_the_owner_reads_which_resources_a_change_added_and_released(env: HttpEnv) -> None:
+    lease = env.create(20, 60, asked=host_reservation(min=2, max=2))
+    path, first = f"/leases/{lease['id']}", lease["reservations"][0]["id"]
+
+    for change in (
+        {"id": first, "min": 1, "max": 1},
+        host_reservation(min=1, max=1),
+        {"id": first, "max": 1},
+        {"id": first, "max": 1},
+        {"id": first, "remove": True},
+    ):
+        good(env.put(path, {"reservations": [change]}, who=LESSEE, headers=NEWER))
+
+    assert texts(env, lease) == [
+        "The lease was created.",
+        "The lease was changed: 1 resource released.",
+        "The lease was changed: 1 reservation added, 1 resource added.",
+        "The lease was changed.",
+        "The lease was changed.",
+        "The lease was changed: 1 reservation removed, 1 resource released.",
+    ]
 
 
 @pytest.mark.usefixtures("hosts")

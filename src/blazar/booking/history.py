@@ -7,7 +7,7 @@ are for operators only.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from blazar.booking.context import Plugin
@@ -48,16 +48,22 @@ _EVENTS: Final = {
     ("before_end_lease", "DONE"): "The end of the lease was announced.",
     ("before_end_lease", "ERROR"): "The action before the end of the lease failed.",
 }
+_RESOURCES: Final = re.compile(r"(?:^|; )resources: (\d+) added, (\d+) released(?:$|;)")
+_RESERVATIONS: Final = re.compile(r"(?:^|; )reservation \S+ (added|removed)(?=$|;)")
 _MOVED: Final = re.compile(r"(start|end): (\d{4}-\d\d-\d\d \d\d:\d\d) -> (\d{4}-\d\d-\d\d \d\d:\d\d)")
 
 
 def history_view(entries: Iterable[JournalEntry], plugins: Mapping[str, Plugin]) -> Sequence[JsonObject]:
-    """Return the history, oldest first; a sentence that repeats the one before it is omitted."""
+    """Return the history, oldest first.
+
+    A sentence that repeats the one before it is omitted, unless it is about a change that was requested.
+    """
     found: list[JsonObject] = []
     for entry in entries:
         text = _text(entry, plugins)
         previous = (found[-1]["reservation_id"], found[-1]["text"]) if found else None
-        if text is not None and (entry.reservation_id, text) != previous:
+        is_new = entry.event == "update" or (entry.reservation_id, text) != previous
+        if text is not None and is_new:
             found.append({"time": API.date(entry.at), "reservation_id": entry.reservation_id, "text": text})
     return found
 
@@ -66,8 +72,8 @@ def _text(entry: JournalEntry, plugins: Mapping[str, Plugin]) -> str | None:
     """Return the text of an entry; None if it is not for lessees."""
     match entry.event:
         case "update":
-            moved = [f"{key} moved from {old} to {new}" for key, old, new in _MOVED.findall(entry.reason)]
-            return f"The lease was changed{': ' if moved else ''}{', '.join(moved)}."
+            changes = ", ".join(_changes(entry.reason))
+            return f"The lease was changed{': ' if changes else ''}{changes}."
         case "lease.status":
             return _LEASE.get(entry.reason.rpartition("-> ")[2])
         case "reservation.status":
@@ -82,6 +88,20 @@ def _text(entry: JournalEntry, plugins: Mapping[str, Plugin]) -> str | None:
             name, _, change = entry.reason.partition(": ")
             return _EVENTS.get((name, change.rpartition("-> ")[2]))
     return _LEASE_EVENTS.get(entry.event)
+
+
+def _changes(reason: str) -> Iterator[str]:
+    """Yield what a request changed: dates, and the numbers of reservations and of resources."""
+    for key, old, new in _MOVED.findall(reason):
+        yield f"{key} moved from {old} to {new}"
+    kinds = _RESERVATIONS.findall(reason)
+    for kind in ("added", "removed"):
+        if count := kinds.count(kind):
+            yield f"{count} reservation{'' if count == 1 else 's'} {kind}"
+    for counts in _RESOURCES.findall(reason):
+        for count, kind in zip(map(int, counts), ("added", "released"), strict=True):
+            if count:
+                yield f"{count} resource{'' if count == 1 else 's'} {kind}"
 
 
 def _status_text(reason: str, plugins: Mapping[str, Plugin]) -> str | None:

@@ -38,6 +38,7 @@ from blazar.domain.lease import (
     EventType,
     Holdings,
     Lease,
+    LeaseStatus,
     Reservation,
     ReservationId,
     ReservationStatus,
@@ -90,6 +91,30 @@ class Plan:
         """Return whether the change frees capacity that the lease held *before*."""
         is_shorter = not self.window.covers(Interval(before.start, before.end))
         return is_shorter or any(each.dropped for each in self.bookings)
+
+    def summary(self, context: Context, before: Lease, after: Lease) -> str:
+        """Return a summary of the change, for the journal; :mod:`blazar.booking.history` reads it."""
+        changed = [
+            f"{name}: {old:%Y-%m-%d %H:%M} -> {new:%Y-%m-%d %H:%M}"
+            for name, old, new in (("start", before.start, after.start), ("end", before.end, after.end))
+            if old != new
+        ]
+        specs = {each.id: each.spec for each in before.reservations}
+        kept = {each.id for each in after.reservations}
+        changed += [f"reservation {key} added" for key in sorted(kept - specs.keys())]
+        changed += [f"reservation {key} removed" for key in sorted(specs.keys() - kept)]
+        added = sum(len(each.after.keys() - each.before.keys()) for each in self.bookings)
+        released = sum(len(each.before.keys() - each.after.keys()) for each in self.bookings)
+        if added or released:
+            changed.append(f"resources: {added} added, {released} released")
+        changed += [
+            f"reservation {new.id}: {dict(context.plugin_for(new.resource_type).encode(new.spec))}"
+            for new in after.reservations
+            if new.id not in specs or specs[new.id] != new.spec
+        ]
+        if before.status is LeaseStatus.ERROR:
+            changed.append("retry after error")
+        return "; ".join(changed)
 
 
 def plan_change(

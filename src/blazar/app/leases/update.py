@@ -235,7 +235,9 @@ def _update_once(work: RequestWork, lease: Lease, asked: _Asked, attempt: int) -
                 transaction.work.schedule([lease.id], next_pass_of(context, changed))
             else:
                 transaction.work.finish(released.claim, now, 0)
-            record_request(context, transaction, changed, "update", caller, _summary(context, lease, changed))
+            record_request(
+                context, transaction, changed, "update", caller, plan.summary(context, lease, changed)
+            )
             view = lease_view(changed, context.plugins)
             _announce(context, transaction, lease, changed, view)
             work.enforcing.commit(transaction)
@@ -375,23 +377,3 @@ def _book(context: Context, transaction: Transaction, lease: Lease, plan: Plan, 
             for resource_id, share in each.added.items()
         ]
     )
-
-
-def _summary(context: Context, before: Lease, after: Lease) -> str:
-    """Return a summary of the change, for the journal."""
-    changed = [
-        f"{name}: {old:%Y-%m-%d %H:%M} -> {new:%Y-%m-%d %H:%M}"
-        for name, old, new in (("start", before.start, after.start), ("end", before.end, after.end))
-        if old != new
-    ]
-    specs = {each.id: each.spec for each in before.reservations}
-    changed += [
-        f"reservation {new.id}: {dict(context.plugin_for(new.resource_type).encode(new.spec))}"
-        for new in after.reservations
-        if new.id not in specs or specs[new.id] != new.spec
-    ]
-    kept = {each.id for each in after.reservations}
-    changed += [f"reservation {key} removed" for key in specs if key not in kept]
-    if before.status is LeaseStatus.ERROR:
-        changed.append("retry after error")
-    return "; ".join(changed)
