@@ -66,7 +66,8 @@ def test_it_says_what_is_wrong_and_that_nothing_is_free(embedded: Run, host: str
     assert (refused.code, "no host has a property named colour" in refused.err) == (1, True)
     assert (malformed.code, "--hosts: 'some' is not a number such as 2" in malformed.err) == (1, True)
     assert (unclear.code, "at character 6: expected a value" in unclear.err) == (1, True)
-    assert (empty.code, empty.out, empty.err) == (0, "", "No free times found.\n")
+    reason = "Reason: physical:host: 2 needed, but only 1 registered"
+    assert (empty.code, empty.out, empty.err) == (0, "", f"{reason}\nNo free times found.\n")
 
 
 def test_the_library_takes_the_same_question(service: str, embedded: Run, host: str) -> None:

@@ -174,3 +174,54 @@ def test_the_embedded_service_explains_and_grants(embedded: Run, host: str) -> N
     assert "fewer: physical:host: 1 instead of 2" in refused.err
     assert (taken.code, taken.json["name"]) == (0, name), taken.err
     assert embedded("lease-delete", name).code == 0
+
+
+@pytest.mark.usefixtures("blazar")
+def test_the_refusal_of_a_change_is_explained(stub: Stub) -> None:
+    later = {
+        "kind": "shorter",
+        "summary": "end at 2031-01-01 13:00",
+        "bodies": [{"end_date": "2031-01-01 13:00"}],
+    }
+    stub.respond({"lease": LEASE})
+    stub.respond({"error_code": 400, "error_message": MESSAGE, "error_name": 400}, 400)
+    stub.respond({"lease": LEASE})
+    stub.respond({**EXPLAINED, "alternatives": [later]}, 409)
+
+    code, _screen, errors = run_on_a_terminal("lease-update", LEASE["id"], "--prolong-for", "2h")
+
+    assert code == 1
+    assert [line.strip() for line in errors.splitlines()][:3] == [
+        "Reason: physical:host: 3 needed, but only 1 free throughout the period",
+        "Possible instead:",
+        "1  shorter: end at 2031-01-01 13:00",
+    ]
+    assert "--take" not in errors
+    assert (stub.calls[-1][1], stub.calls[-1][2]) == (
+        f"/leases/{LEASE['id']}?dry_run=true",
+        {"end_date": "2031-01-01 14:00"},
+    )
+
+
+@pytest.mark.usefixtures("blazar")
+@pytest.mark.parametrize("command", [("offer-create",), ("lease-create", "--hold")])
+def test_the_refusal_of_an_offer_is_explained(stub: Stub, command: tuple[str, ...]) -> None:
+    stub.respond(EXPLAINED, 409)
+
+    code, _screen, errors = run_on_a_terminal(*command, *WHEN, "--reservation", HOSTS_ARGUMENT, "mine")
+
+    assert (code, len(stub.calls)) == (1, 1)
+    assert "Reason: physical:host: 3 needed" in errors
+    assert "lease create --take <number> creates one of them" in errors
+
+
+def test_a_search_without_an_answer_says_why(blazar: Run, stub: Stub) -> None:
+    found = {"slots": [], "complete": True, "reasons": EXPLAINED["reasons"]}
+    stub.respond(found)
+    stub.respond(found)
+
+    times = blazar("availability", "--hosts", "3", "--duration", "2h")
+    lease = blazar("lease-create", "x", "--earliest", "--duration", "2h", "--reservation", HOSTS_ARGUMENT)
+
+    assert "Reason: physical:host: 3 needed, but only 1 free" in times.err
+    assert (lease.code, "days; physical:host: 3 needed, but only 1 free" in lease.err) == (1, True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from blazarclient import exception, lease_requests
+from blazarclient import exception, lease_requests, refusals
 from blazarclient.base import Record, Records
 from blazarclient.i18n import _
 
@@ -97,10 +97,10 @@ def first_granted(
         Conflict: Every request was refused; this is the last refusal.
     """
     refused: dict[str, exception.Conflict] = {}
-    is_complete = True
+    is_complete, reasons = True, list[str]()
     for _search in range(SEARCHES):
         found = _search_slots(manager, wanted, reservations)
-        is_complete = found["complete"]
+        is_complete, reasons = found["complete"], refusals.summaries(found)
         slot = next((each for each in found["slots"] if each["start_date"] not in refused), None)
         if slot is None:
             break
@@ -111,6 +111,7 @@ def first_granted(
     if refused:
         raise list(refused.values())[-1]
     more = "" if is_complete else _("; the service stopped searching, so a shorter period may help")
+    more += "".join(f"; {each}" for each in reasons)
     raise exception.CommandError(_("No free time of %(period)s%(more)s") % {"period": wanted, "more": more})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +17,37 @@ KEPT_SECONDS = 3600
 """Time for which the alternatives of the last refusal can be taken."""
 
 
-def lines(refusal: exception.BlazarClientException) -> Iterator[str]:
-    """Yield the reasons of a refusal and its alternatives with their numbers, for a terminal."""
-    for reason in refusal.kwargs.get("reasons", ()):
-        if reason["binding"] is not None:
-            yield _("Reason: %s") % reason["summary"]
+_SHORTAGES = ("Not enough", "Quota of the project exceeded", "(rule ")
+"""Texts in refusals of the service that have reasons and alternatives from API 1.1 on."""
+
+
+def is_shortage(refusal: exception.BlazarClientException) -> bool:
+    """Return whether API 1.1 would tell the reasons and alternatives of a refusal."""
+    return any(each in str(refusal) for each in _SHORTAGES)
+
+
+def summaries(answer: Mapping[str, Any]) -> list[str]:
+    """Return the reasons in a refusal, or in the answer to a search, in words."""
+    return [each["summary"] for each in answer.get("reasons", ()) if each["binding"] is not None]
+
+
+def lines(refusal: exception.BlazarClientException, *, of_change: bool = False) -> Iterator[str]:
+    """Yield the reasons of a refusal and its alternatives with their numbers, for a terminal.
+
+    Args:
+        refusal: The refusal, at API 1.1.
+        of_change: Whether a change was refused, whose alternatives ``lease create`` cannot take.
+    """
+    for summary in summaries(refusal.kwargs):
+        yield _("Reason: %s") % summary
     alternatives = refusal.kwargs.get("alternatives", ())
     if not alternatives:
         return
     yield _("Possible instead:")
     for number, each in enumerate(alternatives, start=1):
         yield f"  {number}  {each['kind'].replace('_', ' ')}: {each['summary']}"
-    yield _("lease create --take <number> creates one of them")
+    if not of_change:
+        yield _("lease create --take <number> creates one of them")
 
 
 def keep(client: Any, alternatives: Records) -> None:

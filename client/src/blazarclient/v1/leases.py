@@ -117,10 +117,7 @@ class LeaseClientManager(base.BaseClientManager):
                 other is free.
             BlazarClientException: With status 410: the offer has expired.
         """
-        _response, found = self.request_manager.request(
-            path("leases", lease_id), "PUT", body={"offer_id": offer_id}, headers=base.API_1_1
-        )
-        return one(found, "lease")
+        return self._change(lease_id, {"offer_id": offer_id})
 
     def get(self, lease_id: str) -> Record:
         """Return a lease."""
@@ -246,6 +243,14 @@ class LeaseClientManager(base.BaseClientManager):
         )
         return one(body, "lease")
 
+    def preview_update(self, lease_id: str, changes: dict[str, Any]) -> Record:
+        """Return what a result of :meth:`changes` would make of a lease, as from :meth:`preview`.
+
+        Raises:
+            Conflict, BlazarClientException: As :meth:`preview`.
+        """
+        return self._change(lease_id, changes, dry_run=True)
+
     def extend_as_far_as_possible(
         self, lease_id: str, changes: dict[str, Any], *, dry_run: bool = False
     ) -> Record:
@@ -264,16 +269,16 @@ class LeaseClientManager(base.BaseClientManager):
             BlazarClientException: As :meth:`update`; with the code 406 if the service does not support API
                 version 1.1.
         """
-        url = path("leases", lease_id, dry_run="true" if dry_run else None)
         for _attempt in range(ATTEMPTS_TO_EXTEND - 1):
             try:
-                _response, found = self.request_manager.request(
-                    url, "PUT", body=changes, headers=base.API_1_1
-                )
-                return one(found, "preview" if dry_run else "lease")
+                return self._change(lease_id, changes, dry_run=dry_run)
             except (exception.Conflict, exception.BadRequest) as refusal:
                 # 400 if a usage rule refuses the extension.
                 changes = _shorter(refusal)
+        return self._change(lease_id, changes, dry_run=dry_run)
+
+    def _change(self, lease_id: str, changes: dict[str, Any], *, dry_run: bool = False) -> Record:
+        url = path("leases", lease_id, dry_run="true" if dry_run else None)
         _response, found = self.request_manager.request(url, "PUT", body=changes, headers=base.API_1_1)
         return one(found, "preview" if dry_run else "lease")
 

@@ -6,7 +6,7 @@ import argparse
 import re
 from collections.abc import Mapping
 
-from blazarclient import dates, exception, regions, reservations
+from blazarclient import dates, exception, refusals, regions, reservations
 from blazarclient.base import Record, Records
 from blazarclient.i18n import _
 from blazarclient.v1.shell_commands import lease_options
@@ -90,6 +90,9 @@ class SearchAvailability(RegionsCommand, RequestCommand):
         )
         if not all(each["complete"] for each in found.values()):
             self.print_to_stderr(_("The service stopped searching; there may be better times."))
+        for answer in found.values():
+            for summary in refusals.summaries(answer):
+                self.print_to_stderr(_("Reason: %s") % summary)
         return [each | {"amounts": _amounts(each)} for each in _ranked(found, parsed_args)]
 
     def _reservations(self, parsed_args: argparse.Namespace) -> Records:

@@ -3,8 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from blazarclient import advice, clock, cloud_names, command, durations, exception, lease_requests, waiting
+from keystoneauth1 import exceptions as ksa_exceptions
+
+from blazarclient import (
+    advice,
+    clock,
+    cloud_names,
+    command,
+    durations,
+    exception,
+    lease_requests,
+    refusals,
+    waiting,
+)
 from blazarclient.base import Record, Records
 
 
@@ -20,6 +34,36 @@ class RequestCommand(command.ReservationCommand):
         for each in given:
             if each.get("network_id"):
                 each["network_id"] = cloud_names.find_network(self.app, each["network_id"])
+
+    @contextmanager
+    def explained(self, parsed_args: argparse.Namespace) -> Iterator[None]:
+        """On a terminal, print the reasons and alternatives of a refusal inside this context."""
+        try:
+            yield
+        except exception.BlazarClientException as refusal:
+            if self.on_terminal(parsed_args):
+                self.print_alternatives(refusal)
+            raise
+
+    def print_alternatives(self, refusal: exception.BlazarClientException) -> None:
+        """Print why a lease was refused, and what is possible instead, which ``lease create`` can take."""
+        for line in refusals.lines(refusal):
+            self.print_to_stderr(line)
+        if refusal.kwargs.get("alternatives"):
+            refusals.keep(self.get_client(), refusal.kwargs["alternatives"])
+
+    def explain_change(self, found: str, changes: Record) -> None:
+        """Print why a change of a lease was refused, and what is possible instead.
+
+        API 1.0 does not tell, and a dry run of API 1.1 does.
+        """
+        try:
+            self.get_client().lease.preview_update(found, changes)
+        except exception.BlazarClientException as explained:
+            for line in refusals.lines(explained, of_change=True):
+                self.print_to_stderr(line)
+        except ksa_exceptions.ClientException:
+            return
 
 
 class WaitCommand(RequestCommand):

@@ -15,8 +15,6 @@ from blazarclient.i18n import _
 from blazarclient.v1.shell_commands import lease_options
 from blazarclient.v1.shell_commands.lease_commands import ShowAfterWaitCommand
 
-_SHORTAGES = ("Not enough", "Quota of the project exceeded", "(rule ")
-"""Texts in refusals of the service that have reasons and alternatives."""
 _DECIDED_BY_OFFER = (
     *("start_date", "end_date", "duration", "before_end_date", "reservations", "physical_reservations"),
     *("events", "from_file", "availability_zone", "same", "spread"),
@@ -105,7 +103,8 @@ class CreateLease(command.CreateCommand, ShowAfterWaitCommand):
             return self._send(dated, parsed_args, explained=True)
 
         availability = self.get_client().availability
-        created = free_times.first_granted(availability, period, lease["reservations"], send)
+        with self.explained(parsed_args):
+            created = free_times.first_granted(availability, period, lease["reservations"], send)
         if parsed_args.dry_run:
             self.print_to_stderr(_("Nothing was created. The lease would be:"))
             return self.columns_in_utc(created, parsed_args)
@@ -147,7 +146,7 @@ class CreateLease(command.CreateCommand, ShowAfterWaitCommand):
             found: Record = self.manager().preview(**lease)
         except exception.BlazarClientException as refusal:
             if refusal.code != requests.codes.not_acceptable:
-                self._print_alternatives(refusal)
+                self.print_alternatives(refusal)
                 raise
             self.print_to_stderr(_("Nothing was created. The request would be a POST to /leases with:"))
             return lease_requests.body(lease)
@@ -162,21 +161,17 @@ class CreateLease(command.CreateCommand, ShowAfterWaitCommand):
         API 1.0 does not tell, and a dry run of API 1.1 does. It is the same request, so that a service which
         does not know a dry run must not get it: one with API 1.0 only refuses the version.
         """
-        is_shortage = any(each in str(refusal) for each in _SHORTAGES)
-        if not is_shortage or not self.on_terminal(parsed_args):
+        if refusal.kwargs.get("reasons") and self.on_terminal(parsed_args):
+            self.print_alternatives(refusal)
+            return
+        if not refusals.is_shortage(refusal) or not self.on_terminal(parsed_args):
             return
         try:
             self.manager().preview(**lease)
         except exception.BlazarClientException as explained:
-            self._print_alternatives(explained)
+            self.print_alternatives(explained)
         except ksa_exceptions.ClientException:
             return
-
-    def _print_alternatives(self, refusal: exception.BlazarClientException) -> None:
-        for line in refusals.lines(refusal):
-            self.print_to_stderr(line)
-        if refusal.kwargs.get("alternatives"):
-            refusals.keep(self.get_client(), refusal.kwargs["alternatives"])
 
     def _take(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
         """Create the leases of an alternative, and return the columns and the values of the last one."""

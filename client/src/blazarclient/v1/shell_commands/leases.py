@@ -12,6 +12,7 @@ from blazarclient import (
     dates,
     exception,
     lease_requests,
+    refusals,
     rendering,
     reservations,
     terminal,
@@ -280,7 +281,12 @@ class UpdateLease(command.UpdateCommand, ShowAfterWaitCommand):
         if parsed_args.dry_run:
             return self._show_request(found, self.manager().changes(found, **values), parsed_args)
         with date_reader.explained_start(values.get("start_date")):
-            changed = self.manager().update(found, **values)
+            try:
+                changed = self.manager().update(found, **values)
+            except exception.BlazarClientException as refusal:
+                if refusals.is_shortage(refusal) and self.on_terminal(parsed_args):
+                    self.explain_change(found, self.manager().changes(found, **values))
+                raise
         return self.columns_of(self.settled(changed, parsed_args, values), parsed_args)
 
     def _check_options(self, parsed_args: argparse.Namespace) -> None:

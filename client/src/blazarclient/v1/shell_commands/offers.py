@@ -54,7 +54,7 @@ class CreateOffer(command.CreateCommand, RequestCommand):
             self.print_to_stderr(_("Nothing was sent. The request would be a POST to /offers with:"))
             body = {**lease_requests.body(asked), "ttl_seconds": parsed_args.ttl}
             return self.columns_in_utc(body, parsed_args)
-        with reader.explained_start(asked["start"]):
+        with reader.explained_start(asked["start"]), self.explained(parsed_args):
             made = self.manager().create(**asked, ttl_seconds=parsed_args.ttl)
         return self.created(made, parsed_args)
 
