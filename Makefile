@@ -55,8 +55,8 @@ test-cloud: $(STAMP) ## on it, run the end-to-end tests, the contract tests of t
 serve: $(STAMP) ## run the whole service on this machine, until Ctrl-C
 	@$(BIN)/blazar-standalone --state-dir var --examples --example-leases
 
-lint: static ## run only the quick checks: types, style, imports, sizes
-	@$(BIN)/python -m pytest --quiet tests/test_house_style.py
+lint: static ## run only the quick checks: types, style, imports, sizes, words
+	@$(BIN)/python -m pytest --quiet tests/test_house_style.py tests/test_language.py
 
 bench: $(STAMP) ## measure the service as processes, then searches, creates and a month of 1,000 hosts
 	@mkdir -p build
