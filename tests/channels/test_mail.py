@@ -152,6 +152,16 @@ class TestContent:
         lines = [each for each in text_of(message).splitlines() if each.startswith("Lease:")]
         assert len(lines) == 1
 
+    def test_a_lease_that_is_over_cannot_be_changed_to_try_again(self) -> None:
+        over = {**DATA, "lease": {**LEASE, "status": "TERMINATING"}}
+
+        failed = text_of(written(make_delivery("lease.failed")))
+        ended = text_of(written(make_delivery("lease.failed", data=over)))
+
+        assert "to try again" in failed
+        assert "to try again" not in ended
+        assert "ended before" in ended
+
     def test_what_became_of_the_resources_is_told(self) -> None:
         retained = {**LEASE, "reservations": [{"resource_type": "virtual:volume", "end_action": "retain"}]}
 

@@ -27,7 +27,8 @@ _TYPES: Final[Mapping[str, NoticeType]] = {
     event_types.NO_SHOW: NoticeType.UNUSED,
 }
 """The notices for notifications on the message bus. Reminders take the place of the before-end notification,
-and a lease that fails at its start has a notice of that alone."""
+and a lease that fails at its start, or ends before it has started, has a notice of that alone."""
+_OVER: Final = frozenset({LeaseStatus.TERMINATING.value, LeaseStatus.TERMINATED.value})
 
 
 def store_notice(
@@ -98,6 +99,8 @@ def _type_of(event_type: str, view: JsonObject, details: JsonObject) -> NoticeTy
     found = _TYPES.get(event_type)
     if found is NoticeType.STARTED and view["status"] == LeaseStatus.ERROR.value:
         return None
+    if found is NoticeType.STARTED and view["status"] in _OVER:
+        return NoticeType.FAILED
     former = details.get("former_end_date")
     if found is NoticeType.CHANGED and isinstance(former, str) and str(view["end_date"]) > former:
         return NoticeType.EXTENDED

@@ -86,7 +86,11 @@ def record_changes(
         return
     view = lease_view(after, context.plugins)
     for event_type in events:
-        details = reasons_for_lessee(context, after) if event_type == event_types.FAILED else None
+        # A lease whose start finishes when it is over has not started.
+        is_failure = event_type == event_types.FAILED or (
+            event_type == event_types.STARTED and after.status in _OVER
+        )
+        details = reasons_for_lessee(context, after) if is_failure else None
         announce(context, transaction, view, event_type, details=details)
     if reasons:
         details = before_end_reasons(context, reasons)
