@@ -173,6 +173,18 @@ class TestUtilisation:
         assert found["utilisation_before_percent"] == 25
         assert found["utilisation_after_percent"] == 18.75
 
+    def test_bookings_of_closed_hosts_do_not_count(self, racks: HttpEnv) -> None:
+        racks.create(DAY, 3 * DAY, max=6, min=6)
+        window = f"--between '{racks.date(DAY)}' --and '{racks.date(3 * DAY)}'"
+
+        found = run_json(racks, f"what-if --close rack=r3 {window}")
+
+        before, after = found["utilisation_before"], found["utilisation_after"]
+        assert len(found["failing"]) == 1
+        assert (before["reserved_hours"], before["peak"]) == (6 * 48, 6)
+        assert (after["reserved_hours"], after["peak"]) == (after["host_hours"], 6 - len(found["closed"]))
+        assert found["utilisation_after_percent"] == 100
+
 
 class TestReplay:
     @pytest.mark.parametrize("seed", range(6))

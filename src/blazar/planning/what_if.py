@@ -59,6 +59,7 @@ class Utilisation:
     host_hours: float
     """The time in which hosts can be reserved: without that in which they are closed."""
     reserved_hours: float
+    """The reserved part of this time: without bookings of closed hosts."""
     peak: int
 
     @property
@@ -164,7 +165,7 @@ def _replays(
 def _utilisation(copy: Context, window: Interval, closed: Collection[ResourceId]) -> Utilisation:
     hour = timedelta(hours=1) / timedelta(microseconds=1)
     usable = {each.id for each in hosts_of(copy)}
-    booked = booked_times(copy, window).reserved
+    booked = {key: each for key, each in booked_times(copy, window).reserved.items() if key not in closed}
     load = load_of(((start, end, 1.0) for each in booked.values() for start, end in each), window)
     hours = window.duration / timedelta(hours=1)
     first, last = micros(window.start), micros(window.end)
