@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Final, cast
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
@@ -15,6 +15,12 @@ from blazar.ports.manager import JsonObject
 
 JsonSchema = Mapping[str, object]
 _LONGEST_SHOWN = 64
+_LIMITS: Final[Mapping[str, str]] = {
+    "minLength": "must be at least {} characters long",
+    "maxLength": "must be at most {} characters long",
+    "minItems": "must have at least {} elements",
+    "maxItems": "must have at most {} elements",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,14 +68,12 @@ def _problem(error: ValidationError) -> str:
         case "type":
             kinds = limit if isinstance(limit, list) else [limit]
             return f"must be of type {' or '.join(map(str, kinds))}"
-        case "maxLength":
-            return f"must be at most {limit} characters long"
+        case "minimum" | "maximum":
+            return _range(cast(JsonObject, error.schema))
         case "maxProperties":
             return "must be a list, or empty"
         case "minProperties":
             return "must not be empty"
-        case "minItems":
-            return f"must have at least {limit} elements"
         case "additionalProperties":
             schema, given = cast(JsonObject, error.schema), cast(JsonObject, error.instance)
             known = cast(JsonObject, schema["properties"])
@@ -78,4 +82,11 @@ def _problem(error: ValidationError) -> str:
         case "enum":
             return f"must be one of {', '.join(map(repr, cast(list[object], limit)))}"
         case _:
-            return "is not valid"
+            return _LIMITS.get(str(error.validator), "is not valid").format(limit)
+
+
+def _range(schema: JsonObject) -> str:
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if least is None:
+        return f"must be at most {most}"
+    return f"must be at least {least}" if most is None else f"must be from {least} to {most}"
