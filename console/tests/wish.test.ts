@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Property, ResourceType } from "../src/api/values";
 import { en } from "../src/messages/en";
 import { condition } from "../src/search/catalogue";
+import { defaultOf } from "../src/search/fields";
 import { countedReservation, isUnderstood, searchBody, understand, type Wish } from "../src/search/wish";
 import { fromApi } from "../src/time/instant";
 
@@ -174,5 +175,19 @@ describe("a condition", () => {
     expect(condition("model", "A100, 80 GB")).toBe('model="A100, 80 GB"');
     expect(condition("model", 'x"y')).toBe('model="x\\"y"');
     expect(condition("gpu", null)).toBe("!gpu");
+  });
+});
+
+describe("the default of a key", () => {
+  it("is that of the schema of its type, if it has one", () => {
+    const schema = { properties: { end_action: { enum: ["delete", "retain"], default: "delete" }, label: {} } };
+    const kept = { ...PARTS, schema } as unknown as ResourceType;
+    expect(defaultOf(kept, "end_action")).toBe("delete");
+    expect([defaultOf(kept, "label"), defaultOf(kept, "other"), defaultOf(PARTS, "label")]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(defaultOf(undefined, "end_action")).toBeUndefined();
   });
 });

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from browser.console import Console, OpenConsole
+import requests
+from browser.console import Console, OpenConsole, Service
 from playwright.sync_api import Route, expect
 
 
@@ -80,6 +81,25 @@ def test_the_form_shows_quota_and_cost_before_anything_is_reserved(open_as: Open
     draft = alice.page.get_by_role("region", name="New lease")
     expect(draft).to_contain_text("3 of 10 in use, 2 more")
     expect(draft).to_contain_text("12.5 SU")
+
+
+def test_the_form_says_that_volumes_are_deleted(open_as: OpenConsole, service: Service) -> None:
+    for pool in ("block@fast#ssd", "block@large#disk"):
+        answer = requests.post(
+            f"{service.url}/v1/storage-pools",
+            json={"name": pool},
+            auth=("olga", "olga"),
+            headers={"OpenStack-API-Version": "reservation 1.1"},
+            timeout=30,
+        )
+        assert answer.status_code == 201, answer.text
+    alice = open_as("alice")
+    alice.want(Resources="any volume (2)", gibibytes="5")
+
+    alice.slot().click()
+
+    draft = alice.page.get_by_role("region", name="New lease")
+    expect(draft).to_contain_text("its volumes are deleted")
 
 
 def _change_answers(console: Console, url: str, change: Callable[[Any], None]) -> None:

@@ -2406,6 +2406,7 @@ export interface components {
             before_end?: "" | "default" | "snapshot";
             /**
              * @description What becomes of the volumes at the end: they are deleted, which is the default, moved to an ordinary volume type, or kept without access for a grace period and then deleted. The operator may not offer the last two.
+             * @default delete
              * @enum {unknown}
              */
             end_action?: "delete" | "retain" | "freeze";
@@ -2504,6 +2505,7 @@ export interface components {
             before_end?: "" | "default" | "snapshot";
             /**
              * @description What becomes of the volumes at the end: they are deleted, which is the default, moved to an ordinary volume type, or kept without access for a grace period and then deleted. The operator may not offer the last two.
+             * @default delete
              * @enum {unknown}
              */
             end_action?: "delete" | "retain" | "freeze";

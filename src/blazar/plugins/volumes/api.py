@@ -29,6 +29,7 @@ RESERVATION_KEYS: Final[dict[str, JsonSchema]] = {
     },
     "end_action": {
         "enum": [each.value for each in EndAction],
+        "default": EndAction.DELETE.value,
         "description": "What becomes of the volumes at the end: they are deleted, which is the "
         "default, moved to an ordinary volume type, or kept without access for a grace period and "
         "then deleted. The operator may not offer the last two.",
