@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import product
 from random import Random
@@ -19,6 +20,7 @@ from blazar.plugins.hosts.spec import HostSpec
 RACKS = st.sampled_from([None, "r1", "r2"])
 RANGES = st.tuples(st.integers(1, 3), st.integers(0, 2), RACKS)
 SLOTS = st.tuples(st.integers(1, 5), st.sampled_from([None, False, True]))
+SPREAD = Grouping(spread="rack")
 KNOWN = [Machine(rack, None, 1, 0, is_booked=True, is_reservable=False) for rack in ("r1", "r2")]
 
 
@@ -28,14 +30,29 @@ def spec_of(least: int, more: int, rack: str | None) -> HostSpec:
 
 
 def is_possible(
-    machines: Sequence[Machine], hosts: Sequence[tuple[int, int, str | None]], asked: tuple[int, bool | None]
+    machines: Sequence[Machine],
+    hosts: Sequence[tuple[int, int, str | None]],
+    asked: tuple[int, bool | None],
+    is_spread: bool,
 ) -> bool:
     """Return whether hosts can be distributed among the reservations of hosts and that of slots."""
     amount, affinity = asked
+    racks = {each.rack for each in machines if each.is_reservable and each.rack is not None}
+    most = -(-amount // max(1, len(racks)))
     for owners in product(range(len(hosts) + 1), repeat=len(machines)):
         of_slots = [each.slots for each, owner in zip(machines, owners, strict=True) if owner == len(hosts)]
         if affinity is False:
             of_slots = [min(each, 1) for each in of_slots]
+        if is_spread:
+            in_racks = Counter[str]()
+            for each, units in zip(
+                (each for each, owner in zip(machines, owners, strict=True) if owner == len(hosts)),
+                of_slots,
+                strict=True,
+            ):
+                if each.rack is not None:
+                    in_racks[each.rack] += units
+            of_slots = [min(most, units) for units in in_racks.values()]
         if (max(of_slots, default=0) if affinity else sum(of_slots)) < amount:
             continue
         if all(
@@ -51,23 +68,30 @@ def is_possible(
 
 
 @given(
-    MACHINES.filter(lambda each: len(each) < 6), st.lists(RANGES, min_size=1, max_size=3), SLOTS, st.randoms()
+    MACHINES.filter(lambda each: len(each) < 6),
+    st.lists(RANGES, min_size=1, max_size=3),
+    SLOTS,
+    st.booleans(),
+    st.randoms(),
 )
 def test_what_fits_is_found(
     machines: list[Machine],
     hosts: list[tuple[int, int, str | None]],
     asked: tuple[int, bool | None],
+    is_spread: bool,
     chance: Random,
 ) -> None:
+    is_spread &= not asked[1]
     index = make_index([*machines, *KNOWN])
     parts = [Part(plugin=HOSTS, wish=make_wish(spec_of(*each)), grouping=None, view=index) for each in hosts]
-    parts.append(Part(plugin=INSTANCES, wish=make_wish(slots(*asked)), grouping=None, view=index))
+    grouping = SPREAD if is_spread else None
+    parts.append(Part(plugin=INSTANCES, wish=make_wish(slots(*asked)), grouping=grouping, view=index))
     order = list(range(len(parts)))
     chance.shuffle(order)
 
     found = choose_together([parts[each] for each in order])
 
-    assert (found is not None) == is_possible(machines, hosts, asked)
+    assert (found is not None) == is_possible(machines, hosts, asked, is_spread)
     if found is None:
         return
     chosen = {number: found[order.index(number)] for number in order}

@@ -24,7 +24,7 @@ from blazar.booking.specs import need_of
 from blazar.domain.availability import Availability
 from blazar.domain.booking_rows import Mask, Numbers
 from blazar.domain.errors import Conflict
-from blazar.domain.grouped_units import Values, part_of
+from blazar.domain.grouped_units import Values, most_per_value, part_of
 from blazar.domain.grouping import Grouping
 from blazar.domain.joint_units import assign
 from blazar.domain.lease import Holdings, ResourceId
@@ -149,7 +149,7 @@ def _kept_for(parts: Sequence[Part]) -> Mapping[int, frozenset[ResourceId]] | No
     if not plain:
         return {}
     costs = sum(
-        (_value(parts[each].need, units[each]) for each in range(len(parts)) if each not in plain),
+        (_loss(parts[each], units[each]) for each in range(len(parts)) if each not in plain),
         np.zeros(len(units[0]), np.int64),
     )
     masks = assign([units[each] > 0 for each in plain], [parts[each].need.least for each in plain], costs)
@@ -185,6 +185,23 @@ def _ids(
     }
 
 
-def _value(need: Need, units: Numbers) -> Numbers:
-    """Return of how much use each resource is for a need."""
-    return (units >= need.least).astype(np.int64) if need.is_together else units
+def _loss(part: Part, units: Numbers) -> Numbers:
+    """Return how many units a reservation would lose with each resource.
+
+    Of resources with one value of ``spread``, the losses are those of one after the other, smallest first.
+    """
+    need, grouping = part.need, part.grouping
+    if need.is_together:
+        return (units >= need.least).astype(np.int64)
+    if need.is_apart:
+        units = np.minimum(units, 1)
+    if grouping is None or grouping.spread is None:
+        return units
+    values, losses = Values.of(part.view, need, grouping.spread), np.zeros(len(units), np.int64)
+    most = most_per_value(need.least, len(values))
+    for number in range(len(values)):
+        own = np.flatnonzero(values.mask(number))
+        own = own[np.argsort(units[own], kind="stable")]
+        left = np.minimum(np.cumsum(units[own][::-1])[::-1], most)
+        losses[own] = left - np.append(left[1:], 0)
+    return losses
