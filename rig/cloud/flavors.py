@@ -10,9 +10,10 @@ from rig.cloud.paging import links, page_of
 
 
 def _list_flavors(cloud: SimulatedCloud, call: Call) -> Reply:
-    flavors = cloud.flavors.list_flavors()
-    if call.value("is_public") != "None":
-        flavors = tuple(each for each in flavors if each.is_public)
+    if call.caller.is_admin and call.value("is_public") == "None":
+        flavors = cloud.flavors.list_flavors()
+    else:
+        flavors = cloud.compute_for(Lessee(project_id=call.caller.project_id or "")).list_flavors()
     page, has_next = page_of(flavors, [each.id for each in flavors], call)
     bodies = [_flavor(each) for each in page]
     return Reply(body={"flavors": bodies, **links("flavors", call, has_next=has_next)})
@@ -94,7 +95,7 @@ def _flavor(flavor: Flavor) -> object:
 
 
 ROUTES = (
-    Route("GET", "/flavors/detail", _list_flavors),
+    Route("GET", "/flavors/detail", _list_flavors, is_open=True),
     Route("GET", "/flavors/{id}", _show_flavor, is_open=True),
     Route("POST", "/flavors", _create_flavor),
     Route("DELETE", "/flavors/{id}", _delete_flavor),

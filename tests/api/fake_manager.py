@@ -120,8 +120,8 @@ class FakeManager(FakeFeeds, FakeSubscriptions):
         slot = {"shape": 0, **dates, "reservations": [found], "request": request}
         return {"slots": [slot], "complete": True, "reasons": []}
 
-    def get_catalogue(self, caller: Caller) -> JsonObject:
-        self._asked("get_catalogue", caller)
+    def get_catalogue(self, caller: Caller, with_choices: bool = False) -> JsonObject:
+        self._asked("get_catalogue", caller, with_choices)
         return CATALOGUE
 
     def list_free_amounts(self, caller: Caller, query: JsonObject, known: Sequence[str] = ()) -> JsonObject:

@@ -17,6 +17,7 @@ from blazar.domain.health import Diagnosis, Health
 from blazar.domain.lease import ResourceId
 from blazar.domain.subscriptions import ChannelKind
 from blazar.enforcement.duration import MaxLeaseDuration
+from blazar.ports.compute import Flavor
 from blazar.ports.enforcement import EnforcementFilter
 from blazar.settings import NoticeSettings, Settings
 from blazar.telemetry.measured import MeasuredFilter
@@ -68,6 +69,7 @@ def test_types_have_their_keys_and_the_number_of_resources_that_can_be_reserved(
         "unit": "host",
         "unit_keys": [],
         "has_count": True,
+        "choices": None,
         "reservable": 3,
     }
     assert types["virtual:instance"]["reservable"] == 3
@@ -231,3 +233,46 @@ def test_usage_rules_that_decide_for_the_caller(env: HttpEnv) -> None:
     hidden, shown = catalogue(env)["limits"]["rules"][0], catalogue(env, ADMIN)["limits"]["rules"][0]
     assert (hidden["resources"], shown["resources"]) == (None, "rack=r1")
     assert "rack" not in hidden["summary"]
+
+
+def flavor_choices(env: HttpEnv, who: Who) -> list[str] | None:
+    """Return the names of the flavors that the catalogue lists; None if it cannot."""
+    found = good(env.get(f"{PATH}?choices=true", who=who, headers=NEWER))["catalogue"]
+    (listed,) = [
+        each["choices"] for each in found["resource_types"] if each["resource_type"] == "flavor:instance"
+    ]
+    return None if listed is None else [each["name"] for each in listed["flavor_id"]]
+
+
+def add_flavor(env: HttpEnv, name: str, **values: object) -> None:
+    env.cloud.flavors.create_flavor(
+        Flavor(id=f"id-{name}", name=name, vcpus=2, memory_mb=512, disk_gb=1, **values)  # type: ignore[arg-type]
+    )
+
+
+def test_the_flavors_that_a_lessee_can_reserve_are_listed_on_request(env: HttpEnv) -> None:
+    add_flavor(env, "public", is_public=True)
+    add_flavor(env, "own")
+    env.cloud.flavors.add_flavor_access("id-own", str(LESSEE.project))
+    add_flavor(
+        env,
+        "of-a-reservation",
+        is_public=True,
+        extra_specs={"aggregate_instance_extra_specs:reservation": "r"},
+    )
+
+    own, strange = flavor_choices(env, LESSEE), flavor_choices(env, STRANGER)
+
+    assert own == ["public", "own"]
+    assert strange == ["public"]
+    assert all(each["choices"] is None for each in catalogue(env)["resource_types"])
+
+
+def test_a_cloud_that_does_not_answer_leaves_out_the_choices_only(env: HttpEnv) -> None:
+    with env.failing("lessee.list_flavors"):
+        assert flavor_choices(env, LESSEE) is None
+
+
+@pytest.mark.parametrize("query", ["choices=perhaps", "choice=true"])
+def test_wrong_parameters_are_refused(env: HttpEnv, query: str) -> None:
+    assert query.partition("=")[0] in refusal(env.get(f"{PATH}?{query}", who=LESSEE, headers=NEWER), 400)

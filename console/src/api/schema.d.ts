@@ -1713,6 +1713,13 @@ export interface components {
                 unit_keys: string[];
                 /** @description Whether a search can ask for a number of units with `count`. */
                 has_count: boolean;
+                /** @description The objects of the cloud that the caller can name in a request, by its key. Null without `choices=true`, or if the cloud does not tell them now. */
+                choices: {
+                    [key: string]: {
+                        id: string;
+                        name: string;
+                    }[];
+                } | null;
                 /** @description The number of resources from which reservations are made: hosts, also for instances. */
                 reservable: number;
             }[];
@@ -3083,7 +3090,10 @@ export interface operations {
     };
     get_catalogue: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `true` to list also the objects of the cloud that a request can name, such as flavors. */
+                choices?: string;
+            };
             header?: {
                 /** @description `reservation 1.0` (the default), `reservation 1.1` or `reservation latest`. */
                 "OpenStack-API-Version"?: string;

@@ -25,6 +25,7 @@ from blazar.plugins.capabilities import (
     HasCatalogueEntry,
     HasIndependentSteps,
     HoldsAfterEnd,
+    ListsChoices,
     ObservesUse,
     ReadsAsLessee,
     RegistersResources,
@@ -126,6 +127,16 @@ class CapabilityContract(HarnessedEnv):
 
         assert plugin.look_up(steps.spec, lessee) == steps.spec
         assert steps.env.counted == before
+
+    def test_what_the_catalogue_lists_can_be_named_in_requests(self, steps: StepEnv) -> None:
+        plugin = require(steps.env, ListsChoices)
+
+        choices = plugin.list_choices(steps.env.lessee())
+
+        assert json.loads(json.dumps(choices)) == choices
+        for listed in choices.values():
+            assert len({each["id"] for each in listed}) == len(listed)
+            assert all(each["name"] for each in listed)
 
     def test_objects_that_exist_are_not_made_again(self, steps: StepEnv) -> None:
         plugin = require(steps.env, CreatesAsLessee)

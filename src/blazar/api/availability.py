@@ -18,6 +18,7 @@ from blazar.ports.manager import JsonObject
 
 _PERIOD_QUERY: Final = ("resource_type", "from", "to", "filter", "group_by", "resolution")
 FREE_AMOUNTS_QUERY: Final = (*_PERIOD_QUERY, "unit")
+CATALOGUE_QUERY: Final = ("choices",)
 TIMELINE_QUERY: Final = (*_PERIOD_QUERY, "resources")
 
 
@@ -36,7 +37,8 @@ def search_time_slots(call: Call) -> object:
 def get_catalogue(call: Call) -> object:
     """Return what the caller can reserve, and within which limits."""
     require_project(call, "blazar:catalogue:get")
-    found = call.manager.get_catalogue(call.property_caller)
+    refuse_unknown(call, CATALOGUE_QUERY)
+    found = call.manager.get_catalogue(call.property_caller, call.is_true("choices"))
     types = cast("Iterable[JsonObject]", found["resource_types"])
     described = [
         {**each, "schema": call.reservation_schemas.get(str(each["resource_type"]))} for each in types
@@ -79,6 +81,7 @@ ROUTES: Final = (
         rules=("blazar:catalogue:get",),
         asked_by_handler=(PRIVATE_PROPERTIES,),
         since=AVAILABILITY,
+        query=CATALOGUE_QUERY,
         answer=wrapped("catalogue", "Catalogue"),
     ),
     Route(

@@ -74,11 +74,13 @@ class Call:
             InvalidParameter: The value is neither true nor false. A request that was meant as a dry run must
                 not take effect because of a typing error.
         """
-        if self.version < DRY_RUN or "dry_run" not in self.query:
-            return False
-        value = _BOOLEANS.get(self.query["dry_run"].lower())
+        return self.version >= DRY_RUN and self.is_true("dry_run")
+
+    def is_true(self, name: str) -> bool:
+        """Return whether a parameter of the query is true. Raises InvalidParameter if it is no boolean."""
+        value = _BOOLEANS.get(self.query.get(name, "false").lower())
         if value is None:
-            raise InvalidParameter("dry_run", "must be true or false")
+            raise InvalidParameter(name, "must be true or false")
         return value
 
     @property

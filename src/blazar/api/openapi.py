@@ -101,6 +101,7 @@ _QUERY: dict[str, str] = {
     "from": f"Start of the period, not in the past: {_DATE} The default is `now`.",
     "to": "End of the period, at most 366 days later: `%Y-%m-%d %H:%M` in UTC. The default is 7 days later.",
     "filter": "A requirement, in the short form or as JSON; only resources that satisfy it count.",
+    "choices": "`true` to list also the objects of the cloud that a request can name, such as flavors.",
     "unit": "How large one unit is, if reservations of the type hold parts of resources: the `unit_keys` of "
     "the catalogue with values, such as `vcpus=4,memory_mb=8192,disk_gb=40`. The answer then counts units.",
     "resolution": "A number of minutes, at most 1440; the default is 1. Times of the answer are multiples of "

@@ -50,6 +50,11 @@ _NEW_EVENTS: JsonSchema = {
     "items": {"type": "object"},
 }
 
+_CHOICE: JsonSchema = {
+    "type": "object",
+    "required": ["id", "name"],
+    "properties": {"id": {"type": "string"}, "name": {"type": "string"}},
+}
 _TTL: JsonSchema = {
     "type": ["integer", "string", "null"],
     "maxLength": 11,
@@ -558,6 +563,12 @@ COMPONENTS: dict[str, JsonSchema] = {
                 has_count={
                     "type": "boolean",
                     "description": "Whether a search can ask for a number of units with `count`.",
+                },
+                choices={
+                    "type": ["object", "null"],
+                    "description": "The objects of the cloud that the caller can name in a request, by its "
+                    "key. Null without `choices=true`, or if the cloud does not tell them now.",
+                    "additionalProperties": {"type": "array", "items": _CHOICE},
                 },
                 reservable={
                     "type": "integer",

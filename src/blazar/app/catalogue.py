@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Final
@@ -14,23 +15,32 @@ from blazar.app.properties import hidden_names, private_names
 from blazar.app.visible_facts import VisibleFacts, public_facts, rank_of, read_visible_facts
 from blazar.booking.context import Context, Plugin
 from blazar.booking.visibility import visible_to
+from blazar.domain.errors import CloudError
 from blazar.domain.quotas import UNLIMITED, amounts
 from blazar.domain.requirements import Fact
-from blazar.plugins.capabilities import HasCatalogueEntry, StatesNeed
+from blazar.plugins.capabilities import HasCatalogueEntry, ListsChoices, StatesNeed
+from blazar.ports.compute import Lessee
 from blazar.ports.enforcement import LimitsDuration
 from blazar.ports.manager import Caller
 
 JsonObject = Mapping[str, object]
 
+_logger = logging.getLogger(__name__)
+
 _ZONE: Final = "availability_zone"
 _MINUTE: Final = timedelta(minutes=1)
 
 
-def get_catalogue(context: Context, caller: Caller) -> JsonObject:
+def get_catalogue(context: Context, caller: Caller, with_choices: bool = False) -> JsonObject:
     """Return what the caller can reserve.
 
     Resources that cannot be reserved now, or are only for other projects, are not counted. Private properties
     are only listed for callers who may see them; other callers may still reserve resources that have one.
+
+    Args:
+        context: The context.
+        caller: The caller.
+        with_choices: Ask the cloud for the objects that the caller can name in a request.
 
     Returns:
         ``region``, ``resource_types``, ``properties``, ``availability_zones``, ``limits``, the times that
@@ -50,7 +60,13 @@ def get_catalogue(context: Context, caller: Caller) -> JsonObject:
     leases = context.settings.leases
     return {
         "region": context.settings.region,
-        "resource_types": [_type_view(each, facts[each.collection]) for each in plugins],
+        "resource_types": [
+            {
+                **_type_view(each, facts[each.collection]),
+                "choices": _choices(context, caller, each) if with_choices else None,
+            }
+            for each in plugins
+        ],
         "properties": _list_properties(plugins, facts, private),
         "availability_zones": _list_zones(plugins, facts),
         "limits": _limits_view(context, caller),
@@ -71,6 +87,18 @@ def _type_view(plugin: Plugin, facts: VisibleFacts) -> JsonObject:
         "has_count": isinstance(plugin, StatesNeed),
         "reservable": int(np.count_nonzero(facts.reservable)),
     }
+
+
+def _choices(context: Context, caller: Caller, plugin: Plugin) -> Mapping[str, object] | None:
+    """Return the objects that the caller can name, by key; None if the cloud does not tell them now."""
+    if not isinstance(plugin, ListsChoices):
+        return {}
+    lessee = Lessee(project_id=caller.project_id or "", token=caller.token)
+    try:
+        return plugin.list_choices(context.cloud.compute_for(lessee))
+    except CloudError as error:
+        _logger.warning("cannot list the choices of a type: type=%s reason=%s", plugin.resource_type, error)
+        return None
 
 
 def _list_properties(

@@ -187,6 +187,9 @@ class _Stranger:
     def find_flavor(self, flavor_id: str) -> Flavor | None:
         return self._compute.find_flavor(flavor_id)
 
+    def list_flavors(self) -> tuple[Flavor, ...]:
+        return self._compute.list_flavors()
+
     def create_server_group(self, name: str, policy: str) -> ServerGroup:
         raise CannotChange(
             "affinity: the change needs another server group, and only members of the lease's project can"

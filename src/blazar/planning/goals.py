@@ -252,6 +252,10 @@ class OperatorCompute:
         """Return the flavor, or None."""
         return self._flavors.find_flavor(flavor_id)
 
+    def list_flavors(self) -> tuple[Flavor, ...]:
+        """Return all flavors."""
+        return self._flavors.list_flavors()
+
     def create_server_group(self, name: str, policy: str) -> ServerGroup:
         """Refuse. Raises InvalidParameter."""
         raise InvalidParameter("affinity", f"a plan creates no server group ({name}, {policy})")

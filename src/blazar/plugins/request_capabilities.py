@@ -127,6 +127,18 @@ class ReadsAsLessee(ABC, Generic[SpecT]):
         """
 
 
+class ListsChoices(ABC):
+    """The catalogue lists the objects that a lessee can name in a request. Without it, it lists none."""
+
+    @abstractmethod
+    def list_choices(self, lessee: LesseeCompute) -> Mapping[str, Sequence[JsonObject]]:
+        """Return objects by the key of a request that names one; each has ``id`` and ``name``, and more.
+
+        Raises:
+            CloudError: The cloud does not tell them now.
+        """
+
+
 class CreatesAsLessee(ABC, Generic[SpecT]):
     """A reservation needs objects that only the lessee may create. Without it, requests create nothing."""
 

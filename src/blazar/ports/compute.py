@@ -245,5 +245,8 @@ class LesseeCompute(Protocol):
     def find_flavor(self, flavor_id: str) -> Flavor | None:
         """Return the flavor with its extra specs; None if it does not exist or the lessee may not see it."""
 
+    def list_flavors(self) -> tuple[Flavor, ...]:
+        """Return the flavors that the lessee may use, with their extra specs; reads all pages."""
+
     def create_server_group(self, name: str, policy: str) -> ServerGroup:
         """Return a new server group in the lessee's project; names need not be unique."""

@@ -290,8 +290,13 @@ class Manager(MaintenanceRequests, UsageRequests, FeedRequests, SubscriptionRequ
             Each with ``time``, ``reservation_id`` (None for the lease) and ``text``.
         """
 
-    def get_catalogue(self, caller: Caller) -> JsonObject:
-        """Return what the caller can reserve, and within which limits. Raises Unavailable."""
+    def get_catalogue(self, caller: Caller, with_choices: bool = False) -> JsonObject:
+        """Return what the caller can reserve, and within which limits. Raises Unavailable.
+
+        Args:
+            caller: The caller.
+            with_choices: Ask the cloud for the objects that the caller can name in a request.
+        """
 
     def list_free_amounts(self, caller: Caller, query: JsonObject, known: Sequence[str] = ()) -> JsonObject:
         """Return the numbers of free resources over time, in groups.

@@ -209,3 +209,22 @@ def test_a_lessee_finds_a_flavor_only_if_the_project_may_use_it(cloud: Cloud, la
     assert before is None
     assert as_lessee.find_flavor(flavor.id) == flavor
     assert as_lessee.find_flavor(lab.name("nothing")) is None
+
+
+def test_a_lessee_lists_the_flavors_that_the_project_may_use(cloud: Cloud, lab: CloudLab) -> None:
+    private, public = (
+        Flavor(id=name, name=name, vcpus=1, memory_mb=64, disk_gb=0, is_public=is_public)
+        for name, is_public in ((lab.name("f"), False), (lab.name("g"), True))
+    )
+    cloud.flavors.create_flavor(private)
+    cloud.flavors.create_flavor(public)
+    as_lessee = lab.cloud.compute_for(lab.lessee)
+
+    before = as_lessee.list_flavors()
+    cloud.flavors.add_flavor_access(private.id, lab.lessee.project_id)
+
+    assert public in before
+    assert private not in before
+    after = as_lessee.list_flavors()
+    assert private in after
+    assert public in after

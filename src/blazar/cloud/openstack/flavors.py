@@ -30,15 +30,8 @@ class OpenStackFlavors:
 
     def list_flavors(self) -> tuple[Flavor, ...]:
         """Return all flavors, including private ones, with their extra specs; from all pages."""
-        return self._nova.list(
-            "flavors",
-            _LIST,
-            key="flavors",
-            parse=_flavor,
-            # The word None selects public and private ones.
-            params={"is_public": "None"},
-            version=_VERSION,
-        )
+        # The word None selects public and private ones.
+        return list_flavors(self._nova, is_public="None")
 
     def create_flavor(self, flavor: Flavor) -> None:
         """Create the flavor and, with a second request, its extra specs.
@@ -83,6 +76,11 @@ class OpenStackFlavors:
 
     def _act_on_flavor(self, flavor_id: str, action: Mapping[str, object]) -> None:
         self._nova.post("flavors", flavor_id, "action", body=action, version=_VERSION)
+
+
+def list_flavors(nova: RestClient, **params: str) -> tuple[Flavor, ...]:
+    """Return the flavors that the client's user may use, from all pages."""
+    return nova.list("flavors", _LIST, key="flavors", parse=_flavor, params=params, version=_VERSION)
 
 
 def find_flavor(nova: RestClient, flavor_id: str) -> Flavor | None:

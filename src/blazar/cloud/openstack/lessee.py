@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from blazar.cloud.openstack.access import LesseeAccess
-from blazar.cloud.openstack.flavors import find_flavor
+from blazar.cloud.openstack.flavors import find_flavor, list_flavors
 from blazar.cloud.openstack.rest import RestClient
 from blazar.cloud.openstack.server_groups import create_server_group
 from blazar.domain.errors import CloudRefused
@@ -31,6 +31,10 @@ class OpenStackLesseeCompute:
     def find_flavor(self, flavor_id: str) -> Flavor | None:
         """Return the flavor with its extra specs, or None if the lessee does not see it."""
         return find_flavor(self._nova, flavor_id)
+
+    def list_flavors(self) -> tuple[Flavor, ...]:
+        """Return the public flavors, and the private ones that the lessee's project may use."""
+        return list_flavors(self._nova)
 
     def create_server_group(self, name: str, policy: str) -> ServerGroup:
         """Return a new server group in the lessee's project; names need not be unique."""

@@ -24,6 +24,12 @@ class SimulatedLesseeCompute(Service):
             self._state.flavors[flavor_id] if is_visible(self._state, flavor_id, self._project_id) else None
         )
 
+    @reads("lessee.list_flavors")
+    def list_flavors(self) -> tuple[Flavor, ...]:
+        """Return the flavors that the lessee may use."""
+        visible = (key for key in self._state.flavors if is_visible(self._state, key, self._project_id))
+        return tuple(self._state.flavors[key] for key in visible)
+
     @writes("lessee.create_server_group")
     def create_server_group(self, name: str, policy: str) -> ServerGroup:
         """Return a new server group. Raises CloudRefused for a policy that Nova does not have."""

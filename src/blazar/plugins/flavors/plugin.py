@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from blazar.plugins.capabilities import ReadsAsLessee, ToleratesDamagedSpec
+from blazar.domain.errors import BadRequest, Conflict
+from blazar.plugins.capabilities import ListsChoices, ReadsAsLessee, ToleratesDamagedSpec
 from blazar.plugins.contract import JsonObject, ResourcePlugin
 from blazar.plugins.flavors.demand import check_reservable
 from blazar.plugins.flavors.errors import FlavorNotFound, FlavorNotReservable
@@ -30,7 +32,9 @@ from blazar.ports.compute import Flavor, LesseeCompute
 from blazar.settings import Settings
 
 
-class Flavors(SlotPlugin[FlavorSpec], ReadsAsLessee[FlavorSpec], ToleratesDamagedSpec[FlavorSpec]):
+class Flavors(
+    SlotPlugin[FlavorSpec], ReadsAsLessee[FlavorSpec], ListsChoices, ToleratesDamagedSpec[FlavorSpec]
+):
     """The plugin."""
 
     resource_type: ClassVar[str] = "flavor:instance"
@@ -92,12 +96,36 @@ class Flavors(SlotPlugin[FlavorSpec], ReadsAsLessee[FlavorSpec], ToleratesDamage
         source = lessee.find_flavor(spec.source_id)
         if source is None:
             raise FlavorNotFound(spec.source_id)
+        return self._with_source(spec, source)
+
+    def list_choices(self, lessee: LesseeCompute) -> Mapping[str, Sequence[JsonObject]]:
+        """Return the flavors for which the lessee can reserve."""
+        return {"flavor_id": [_choice(each) for each in lessee.list_flavors() if self._can_serve(each)]}
+
+    def _can_serve(self, source: Flavor) -> bool:
+        spec = FlavorSpec(amount=1, affinity=None, source_id=source.id)
+        with suppress(BadRequest, Conflict):
+            self._with_source(spec, source)
+            return True
+        return False
+
+    def _with_source(self, spec: FlavorSpec, source: Flavor) -> FlavorSpec:
         check_reservable(source)
         devices = list_devices(source.extra_specs.get(PCI_ALIAS, ""), self._aliases) or ()
         spec = replace(spec, source=source, devices=devices)
         if self._refuses_unguaranteed and spec.unguaranteed:
             raise FlavorNotReservable(source.id, "a reservation cannot guarantee", spec.unguaranteed)
         return spec
+
+
+def _choice(flavor: Flavor) -> JsonObject:
+    return {
+        "id": flavor.id,
+        "name": flavor.name,
+        "vcpus": flavor.vcpus,
+        "memory_mb": flavor.memory_mb,
+        "disk_gb": flavor.disk_gb,
+    }
 
 
 def make_plugin(settings: Settings, conf: object) -> Flavors:
