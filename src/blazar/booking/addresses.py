@@ -13,7 +13,7 @@ from blazar.domain.mail_addresses import domain_of
 from blazar.ports.notices import DeliveryFailed
 
 LIFETIME: Final = timedelta(minutes=10)
-"""Time for which an address is cached; a user who was disabled gets mail for so long."""
+"""Time for which an address is cached; a disabled user may still get mail for this time."""
 _MOST_CACHED: Final = 10_000
 
 
@@ -26,7 +26,7 @@ class Addresses:
     _known: dict[str, tuple[datetime, str | None]] = field(default_factory=dict)
 
     def find(self, user_id: str) -> str | None:
-        """Return the address of a user; None if it has none that can be used, or is disabled.
+        """Return the address of a user; None if the user has no usable one or is disabled.
 
         Raises:
             DeliveryFailed: Keystone does not respond.

@@ -58,7 +58,7 @@ def lease_event(lease: Lease, plugins: Mapping[str, Plugin], alarm: timedelta | 
     Args:
         lease: The lease.
         plugins: The plugins by resource type.
-        alarm: Time before the end at which programs remind of it, in addition to the time of the lease's
+        alarm: Time before the end at which programs remind users, in addition to the time of the lease's
             before-end event; zero for no reminders.
     """
     changed_at = lease.updated_at or lease.created_at or lease.start
@@ -75,7 +75,7 @@ def lease_event(lease: Lease, plugins: Mapping[str, Plugin], alarm: timedelta | 
 
 
 def deleted_lease_event(lease: DeletedLease) -> str:
-    """Return the event of a deleted lease as text; programs replace the one that they know by it."""
+    """Return the event of a deleted lease as text; programs replace the event that they have with it."""
     event = _event(f"{lease.lease_id}@blazar", lease.name, lease.deleted_at, (lease.start, lease.end))
     event.add("transp", "TRANSPARENT")
     event.add("sequence", lease.revision)
@@ -86,12 +86,12 @@ def deleted_lease_event(lease: DeletedLease) -> str:
 
 
 def busy_event(uid: str, title: str, window: Interval, known_at: datetime) -> str:
-    """Return the event of a time at which resources are not free as text.
+    """Return, as text, the event of a period in which resources are not free.
 
     Args:
-        uid: The same whenever the end is the same.
+        uid: An id that stays the same as long as the end does.
         title: A sentence.
-        window: The time.
+        window: The period.
         known_at: An instant that is the same at every read.
     """
     event = _event(uid, title, known_at, (window.start, window.end))
@@ -168,7 +168,7 @@ def _text(value: object) -> str:
 
 
 def _leads(lease: Lease, alarm: timedelta | None) -> Sequence[timedelta]:
-    """Return the times before the end at which programs remind of it, longest first."""
+    """Return the times before the end at which programs remind users of it, longest first."""
     if alarm == timedelta(0):
         return []
     before_end = lease.find_event(EventType.BEFORE_END)

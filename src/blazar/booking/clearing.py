@@ -1,4 +1,4 @@
-"""Clearing resources for a period: which reservations ahead can move to others, and which cannot."""
+"""Clearing resources for a period: which upcoming reservations can move to others, and which cannot."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ class Clearing:
 
     moves: list[Move] = field(default_factory=list)
     active: list[Affected] = field(default_factory=list)
-    """What leases hold that have begun."""
+    """Holdings of leases that have begun."""
     unmovable: list[Affected] = field(default_factory=list)
-    """What leases hold that have not begun, and for which no other resource was found."""
+    """Holdings of leases that have not begun, for which no other resource was found."""
     cleared: dict[ResourceId, int] = field(default_factory=dict)
     """The resources to clear, with their generations when the plan was made."""
     generations: dict[ResourceId, int] = field(default_factory=dict)
-    """Of the resources that the moves need, when they were free."""
+    """The generations of the resources that the moves need, when they were free."""
 
 
 def plan_clearing(
@@ -88,14 +88,14 @@ def plan_clearing(
     """Return how to clear resources of a collection for a period; nothing is stored.
 
     Reservations of leases that have not begun get other resources, under the conditions of their requests and
-    with as few moves as possible. The same data have the same plan.
+    with as few moves as possible. The same data always give the same plan.
 
     Args:
         context: The context.
         collection: The collection.
         resource_ids: The resources to clear.
         window: The period.
-        are_lost: Whether the resources fail now, so that reservations which have begun need others, too; from
+        are_lost: Whether the resources fail now, so that reservations which have begun also need others, from
             now on. Such a plan is not for :func:`~blazar.booking.moving.store_moves`.
     """
     cleared, clearing = frozenset(resource_ids), Clearing()
@@ -238,7 +238,7 @@ class _Wholes:
         rows, now = view.bookings.rows, micros(self._now)
         for part in view.bookings.sorted_rows(candidates, window, present=self._now):
             found = rows.take(part)
-            # A resource that should have been released by now, and was not, may stay held for long.
+            # A resource that should have been released by now, and was not, may stay held for a long time.
             ends = np.where(found.held & (found.ends <= now), _FOREVER, found.ends)
             columns = (found.positions, found.owners, found.starts, ends + self._cleaning // MICROSECOND)
             for position, owner, start, end in zip(*(each.tolist() for each in columns), strict=True):
@@ -309,7 +309,7 @@ def _find_move(
     keeping = {key: share for key, share in own.items() if key not in cleared}
     found = _search(context, cleared, clearing, each, keeping, holdings)
     if found is None and reservation.grouping is not None and reservation.grouping.same is not None:
-        # All must have the same value of a property, so that the others may have to move, too.
+        # All must have the same value of a property, so the others may have to move, too.
         found = _search(context, cleared, clearing, each, {}, holdings)
     if found is None:
         return None

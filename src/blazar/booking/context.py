@@ -60,7 +60,7 @@ class OwnCollection:
     describe: Callable[[Transaction, Set[ResourceId]], Mapping[ResourceId, JsonObject]] = (
         lambda transaction, ids: {}
     )
-    """Returns those of the resources that are in tables of the collection, as filters receive them."""
+    """Returns the given resources that are in tables of the collection, as filters receive them."""
     periodic_tasks: Callable[[Settings], Mapping[str, PeriodicTask]] = lambda settings: {}
     """Returns the collection's periodic tasks by key; new keys begin with ``TASK_PREFIX``."""
     text_facts: frozenset[str] = frozenset()

@@ -16,7 +16,7 @@ from blazar.ports.notices import Delivery
 from blazar.ports.store import Transaction
 
 _DEFAULT_IDS: Final = uuid.UUID("4c3e0c3a-6f0e-5a3e-9d0b-2f6a1d0f8b11")
-"""The space of the ids of subscriptions that the service makes, which follow from project and user."""
+"""Namespace for the ids of subscriptions that the service makes, derived from project and user."""
 
 _logger = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ def store_deliveries(context: Context, transaction: Transaction, deliveries: Seq
 def subscribe_owners(
     context: Context, transaction: Transaction, owners: Collection[tuple[str | None, str | None]]
 ) -> None:
-    """Make the default subscriptions of owners of leases, unless they exist.
+    """Create the default subscriptions of lease owners, unless they exist.
 
     Args:
         context: The context; its settings have the types.
@@ -83,6 +83,6 @@ def subscribe_owners(
 
 
 def disable(transaction: Transaction, subscription: Subscription, at: datetime, problem: str) -> None:
-    """Stop deliveries to a subscriber, who can enable them again, and give up those that wait."""
+    """Stop deliveries to a subscriber, who can enable them again; mark waiting ones as failed."""
     transaction.subscriptions.disable(subscription.id, problem)
     transaction.deliveries.fail_all(subscription.id, at, problem)

@@ -58,7 +58,7 @@ class Enforcing:
             self._ask(about, usage, lambda each, key: each.check_update(before, usage, key))
 
     def costs(self) -> list[JsonObject]:
-        """Return what the lease costs that was allowed last, for each filter that returns it.
+        """Return the cost of the lease that was allowed last, from each filter that returns one.
 
         A filter that fails is left out: the lease is allowed, with or without a known cost.
         """

@@ -1,7 +1,7 @@
-"""The choice of resources with one value of a fact, or spread over its values.
+"""Choice of resources that share one value of a fact, or are spread over its values.
 
-A plugin chooses among the resources that it is shown. So a choice with a grouping needs no support by the
-plugin: it is shown only the resources with one value, for as many units as are to have it.
+A plugin chooses among the resources that it is shown. So grouping needs no support from the plugin: it is
+shown only the resources with one value, and asked for the number of units that are to have this value.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def choose(plugin: Plugin, wish: Wish[Any], view: Availability, grouping: Groupi
 
 
 def most_grouped(plugin: Plugin, wish: Wish[Any], view: Availability, grouping: Grouping) -> int:
-    """Return how many units a new reservation could have, if it needed fewer."""
+    """Return how many units a new reservation could get if it were satisfied with fewer."""
     need, inner = replace(need_of(plugin, wish.spec), least=1), grouping.within_value
     if grouping.same is not None and inner is not None:
         parts = Values.of(view, need, grouping.same).parts(view)
@@ -78,8 +78,8 @@ class _Choice:
     def of_one_value(self, grouping: Grouping) -> Holdings:
         """Return resources that all have one value; an active reservation keeps the values that it has.
 
-        The first value with enough units has the most units of the reservation, or as few free ones as
-        possible, so that larger groups remain for those who need them.
+        Values with the most units of the reservation come first, then those with as few free units as
+        possible, so that larger groups remain for reservations that need them.
         """
         assert grouping.same is not None
         wish, inner = self._wish, grouping.within_value
@@ -122,7 +122,7 @@ class _Choice:
         held = values.count(self._held_units(), is_together=False)
         apart = self._held & (values.codes < 0)
         if wish.is_active and (apart.any() or self._need.most < int(held.sum())):
-            # It shrinks, or operators have removed the property; both only among what it has.
+            # The reservation shrinks, or operators removed the property: choose only among what it holds.
             return self._plugin.choose(wish, part_of(self._view, self._held))
         fixed = held if wish.is_active else np.zeros(len(values), np.int64)
         while units := most_spread(available, self._need, fixed):
@@ -142,7 +142,7 @@ class _Choice:
         )
 
     def _chosen(self, values: Values, units: Numbers, available: Numbers) -> dict[Any, Share | None] | None:
-        """Return so many units with each value; None, with the number corrected, if one has fewer."""
+        """Return *units* of each value; if a value has fewer, correct *available* and return None."""
         found: dict[Any, Share | None] = {}
         for number in np.flatnonzero(units).tolist():
             part = values.mask(number)

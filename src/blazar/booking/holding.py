@@ -73,7 +73,7 @@ def find_kept(
         context: The context.
         reservations: Reservations whose own bookings are ignored.
         held: What they are to hold.
-        window: When.
+        window: The window in which they are to hold it.
     """
     usable, generations = _confirmed_usable(context, reservations, held, window)
     return None if _lacks(held, usable) else _all_of(reservations, held, generations)
@@ -195,14 +195,14 @@ def _wish(
 
 
 def _at_most(holdings: Holdings, number: int) -> Holdings:
-    """Return at most as many whole resources as were held, those that are kept first."""
+    """Return at most *number* whole resources, the first ones; shares are returned unchanged."""
     if any(share is not None for share in holdings.values()):
         return holdings
     return dict(islice(holdings.items(), number))
 
 
 def end_bookings(context: Context, transaction: Transaction, lease: Lease, end: datetime) -> None:
-    """Let the bookings of a lease that has begun end at an instant, and indexes read them again."""
+    """Set the end of the bookings of a lease that has begun; indexes read them again."""
     ids = [each.id for each in lease.reservations]
     held = transaction.allocations.of_reservations(ids)
     transaction.allocations.touch({each.resource_id for each in held})

@@ -58,7 +58,7 @@ class Watermark:
     def advance(self, numbers: Collection[int], now: datetime) -> None:
         """Record processed numbers; from now on, wait for the numbers that they skip.
 
-        In a long gap, such as a purge leaves, only the end can belong to open transactions.
+        In a long gap, such as one left by a purge, only the end can belong to open transactions.
         """
         for number in sorted(numbers):
             for skipped in range(max(self.highest + 1, number - _REREAD), number):
@@ -143,8 +143,8 @@ class AvailabilityIndex:
     def version(self) -> str:
         """Return a string that changes with every change of a resource or of its bookings.
 
-        Every change increments a generation, except that a booking expires. So the text is the same on all
-        managers that have read the same changes. Call it inside :meth:`searching`.
+        Every change but the expiry of a booking increments a generation. So the string is the same on all
+        managers that have read the same changes. Call this inside :meth:`searching`.
         """
         assert self._availability is not None
         if self._version is None:

@@ -1,4 +1,4 @@
-"""Cache of leases in a form in which clients list them.
+"""Cache of leases as text, as clients list them.
 
 Building leases from their rows is most of the work of a list, and few leases change between two lists.
 ``bench/processor`` prints the work of a manager's first list, which reads everything, and of later ones.

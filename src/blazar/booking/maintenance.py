@@ -1,4 +1,4 @@
-"""Maintenance in the making: moving reservations away, and taking resources out of their pool."""
+"""Steps of maintenance: moving reservations away, and taking resources out of their pool."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def move_away(context: Context, maintenance: Maintenance, clearing: Clearing, ac
 
 
 def keep_pool(context: Context, maintenance: Maintenance) -> None:
-    """Take resources that no lease holds out of their pool during a maintenance, and back after it.
+    """Take resources that no lease holds out of their pool during maintenance, and put them back after it.
 
     Does nothing unless the maintenance asks for it. An error of the cloud is only logged: the periodic task
     and the sweep try again.

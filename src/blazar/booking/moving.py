@@ -13,7 +13,7 @@ from blazar.ports.journal import JournalEntry
 from blazar.ports.store import Transaction
 
 MOVED = "reservation.moved"
-"""The journal's event; its reason has the resources, and why they were replaced."""
+"""The journal's event; its reason lists the resources and says why they were replaced."""
 
 
 def connected(moves: Sequence[Move]) -> Iterator[Sequence[Move]]:

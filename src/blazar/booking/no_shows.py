@@ -40,7 +40,7 @@ def warn(context: Context, lease: Lease, ends_at: datetime, actor: str) -> None:
 
 
 def end_now(context: Context, lease: Lease, actor: str) -> None:
-    """End a lease that is active as a request with the end date ``now`` does.
+    """End an active lease, as a request with the end date ``now`` does.
 
     Raises:
         ConcurrentUpdate: The lease was changed meanwhile; nothing was stored.

@@ -1,4 +1,4 @@
-"""Records of what leases have used, which usage rules on the time until the next use need."""
+"""Records of what leases have used, for usage rules about the time until the next use."""
 
 from __future__ import annotations
 

@@ -38,16 +38,16 @@ class Search:
     wish: Wish[Any]
     grouping: Grouping | None = None
     most: int | None = None
-    """In a search for free times: up to how many units are welcome, beyond those of the wish."""
+    """In a search for free times: the most units that are welcome, if more than those of the wish."""
     permit: Permit | None = None
     """The usage rules for the reservation; None without rules, or if they do not matter."""
     project_id: str | None = None
     """The project of the lease; resources that are only for others do not exist for it."""
     present: Interval | None = None
-    """For a change: the times of the lease before it. Beyond them, it loses resources that are for others."""
+    """For a change: the lease's window before it. Outside it, the lease loses resources kept for others."""
 
     def visible(self, context: Context, view: Availability) -> Availability:
-        """Return the resources that exist for the lease; those that it holds do."""
+        """Return the resources that exist for the lease, including those that it holds."""
         window = self.wish.window
         is_kept = self.present is None or self.present.covers(window)
         kept = self.wish.held if is_kept else ()
@@ -162,7 +162,7 @@ def count_refusals(context: Context, refusals: Sequence[tuple[str, Refusal]]) ->
 def refusals_in_window(context: Context, search: Search, window: Interval) -> Sequence[Refusal]:
     """Return why usage rules do not permit the resources that a search would find in a window without them.
 
-    The index is used as it was read last.
+    The index is used as last read.
     """
     found = find_in_window(context, [replace(search, permit=None)], window)
     return [] if found is None else _refusals(context, search, window, found.chosen[0])
@@ -176,7 +176,7 @@ def _refusals(context: Context, search: Search, window: Interval, chosen: Holdin
 
 
 def shortest_durations(searches: Sequence[Search]) -> frozenset[timedelta]:
-    """Return the durations from which on usage rules permit what they do not permit for a shorter time."""
+    """Return the shortest durations that usage rules permit."""
     permits = [each.permit for each in searches if each.permit is not None]
     return frozenset().union(*(each.shortest_durations for each in permits))
 
@@ -268,7 +268,7 @@ def _find_in_turn(
     is_confirmed: bool,
     is_current: bool,
 ) -> Found:
-    """Return resources for each search, which leaves the others to those after it."""
+    """Return resources for each search; a search chooses from what the earlier ones have left."""
     chosen: list[Holdings] = []
     generations: dict[ResourceId, int] = {}
     begun = {each.plugin.collection for each in searches} if is_current else set()

@@ -1,4 +1,4 @@
-"""Shares of resources that are taken into account beside what is booked: those of other reservations."""
+"""Shares of resources that count in addition to what is booked: those of other reservations."""
 
 from __future__ import annotations
 

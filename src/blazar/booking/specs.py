@@ -65,7 +65,7 @@ def booked_window(plugin: Plugin, spec: Any, window: Interval) -> Interval:
 
 
 def booked_window_of(plugins: Mapping[str, Plugin], reservation: Reservation, window: Interval) -> Interval:
-    """Return the same for a reservation; *window* itself if its spec cannot be read."""
+    """Return the booked window of a reservation; *window* itself if its spec cannot be read."""
     plugin, spec = plugins.get(reservation.resource_type), reservation.spec
     if plugin is None or isinstance(spec, StoredSpec):
         return window

@@ -31,7 +31,7 @@ class TimeWish:
     """The acceptable times of reservations, and which of them are preferred."""
 
     span: Interval
-    """Every reservation lies in it."""
+    """The period that must contain every reservation."""
     shortest: timedelta
     longest: timedelta
     order: Order
@@ -79,7 +79,7 @@ def find_known_time_slots(
     wish: TimeWish,
     is_granted: Callable[[Interval, Found], bool] = lambda window, found: True,
 ) -> TimeSlots[Found]:
-    """Return the same as far as the indexes know, which must have been searched before.
+    """Return what :func:`find_time_slots` does, as far as the indexes know; search in them before.
 
     Args:
         context: The context.
@@ -128,7 +128,7 @@ def _longest(
     wish: TimeWish,
     steps: Collection[timedelta],
 ) -> TimeSlots[Found]:
-    """Return the longest time slots; *steps* are durations from which on more is permitted than before."""
+    """Return the longest time slots; *steps* are the durations from which more is permitted."""
     least, most = wish.shortest // _MINUTE, wish.longest // _MINUTE
     for step in sorted({least, *(-(-each // _MINUTE) for each in steps)}, reverse=True):
         if least <= step <= most:
