@@ -1,6 +1,6 @@
 """The free amounts of resource classes on resources in groups over time.
 
-Bookings count up to the capacity of their resource, so a resource that is taken whole while parts of it are
+Bookings count up to the capacity of their resource, so a resource that is booked whole while parts of it are
 still held, as during maintenance, is not counted twice.
 """
 

@@ -86,16 +86,16 @@ class BookingTable:
 
     @property
     def is_sparse(self) -> bool:
-        """Return whether most rows are deleted ones, of which sorting gets rid."""
+        """Return whether most rows are deleted ones, which sorting removes."""
         return self._dead > 1024 and self._dead * 2 > self.used
 
     @property
     def is_long_unsorted(self) -> bool:
-        """Return whether so many rows are new that reading them costs more than sorting once."""
+        """Return whether reading the new rows costs more than sorting once."""
         return self.used - self._sorted > max(_LONGEST_TAIL, self.used // 8)
 
     def alive(self, rows: Positions) -> Positions:
-        """Return those of these rows that are not deleted."""
+        """Return the given rows without deleted ones."""
         alive: Positions = rows[self.rows.positions[rows] != _DEAD]
         return alive
 
@@ -118,7 +118,7 @@ class BookingTable:
         return np.concatenate([rows, np.arange(self._sorted, stop)])
 
     def has_new(self, length: int) -> Mask:
-        """Return which of so many positions have rows that are not sorted yet."""
+        """Return which of the first *length* positions have rows that are not sorted yet."""
         found = np.zeros(length + 1, np.bool_)  # with one for deleted rows, whose position is -1
         found[self.rows.positions[self._sorted : self.used]] = True
         return found[:-1]

@@ -22,7 +22,7 @@ from blazar.domain.owners import Owners
 from blazar.domain.recent_windows import RecentWindows
 
 _MANY_CHANGED = 10
-"""Gaps are computed again if more than one of so many resources have changed."""
+"""Gaps are computed again if more than one in this many resources has changed."""
 LONG_FREE = timedelta(days=1)
 """Resources that are free for longer than this before and after a window rank equally."""
 
@@ -38,7 +38,7 @@ class Booking:
     """None: the whole resource."""
     released_at: datetime | None = None
     expires_at: datetime | None = None
-    """From when on an offer's booking no longer counts; None for the booking of a lease."""
+    """The instant from which an offer's booking no longer counts; None for the booking of a lease."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,7 +226,7 @@ class Bookings:
         return self._gaps
 
     def settled(self, length: int, *, present: datetime, ignoring: Iterable[ReservationId]) -> Mask:
-        """Return by position for which resources :meth:`gaps` is right: those without other changes.
+        """Return, by position, the resources for which :meth:`gaps` is right: those without other changes.
 
         Args:
             length: The number of positions.
@@ -252,7 +252,7 @@ class Bookings:
         return np.fromiter(self._owners.codes_of(reservation_ids), np.int32)
 
     def free_around(self, window: Interval, among: Mask, *, now: datetime) -> Numbers:
-        """Return by position how long a resource is free around a window in which it is free.
+        """Return, by position, how long a resource is free around a window in which it is free.
 
         That is the shorter of the times before and after it, in microseconds, at most :data:`LONG_FREE`;
         negative if an earlier holder should have released the resource by now and has not.

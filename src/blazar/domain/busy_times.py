@@ -1,7 +1,7 @@
 """The minutes at which whole resources are busy, and their number in groups over time.
 
 A minute counts as busy if a reservation of that minute would conflict with a booking, including the cleaning
-time before and after it. So the numbers are those with which a request would be granted.
+time before and after it. So the numbers match what a request would be granted.
 """
 
 from __future__ import annotations
@@ -160,8 +160,8 @@ class Steps:
     def coarsened(self, minutes: Minutes, resolution: int) -> Steps:
         """Return steps that begin at multiples of some minutes since 1970, except the first one.
 
-        Each has the numbers of its minute in which the last number is the largest; of several, the earliest.
-        Two that follow each other differ in some number.
+        Each has the numbers of the earliest of its minutes in which the last number is largest. Consecutive
+        steps differ in some number.
         """
         begins = np.maximum(np.arange(-(minutes.first % resolution), minutes.count, resolution), 0)
         times = np.union1d(self.minutes, begins)
@@ -179,13 +179,13 @@ def count_in_groups(
     """Return, for each group, the number of resources in a range of each kind over time.
 
     Args:
-        kinds: The ranges; of every kind, those of one resource do not overlap.
+        kinds: The ranges of each kind; those of one resource do not overlap within a kind.
         group_of: The group of each resource, by position; -1 for none.
         groups: The number of groups.
         minutes: The minutes.
 
     Returns:
-        Steps that begin with the first minute; two that follow each other differ in some number.
+        Steps that begin with the first minute; consecutive ones differ in some number.
     """
     if not groups:
         return ()

@@ -12,9 +12,9 @@ _PATH: Final = re.compile(r"[a-z][a-z0-9-]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceCollection:
-    """The API of a collection: ``/v1/<path>`` with list, register, show, change, remove, and what is below.
+    """The API of a collection: ``/v1/<path>`` with list, register, show, change, remove, and sub-paths.
 
-    These are ``/allocations``, ``/<id>/allocation`` and ``/properties``. Policy rules are
+    The sub-paths are ``/allocations``, ``/<id>/allocation`` and ``/properties``. Policy rules are
     ``blazar:<path>:get``, ``:post``, ``:put``, ``:delete``, ``:get_allocations``,
     ``:get_resource_properties`` and ``:update_resource_properties``.
 

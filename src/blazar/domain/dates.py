@@ -36,7 +36,7 @@ def parse_date(name: str, text: object, now: datetime | None = None) -> datetime
         now: The meaning of ``now``; None if the word is not allowed.
 
     Raises:
-        InvalidDate: The text is neither.
+        InvalidDate: The text is neither a date nor an allowed ``now``.
     """
     if not isinstance(text, str):
         raise InvalidDate(name, str(text)[:64])

@@ -45,7 +45,7 @@ class Demands:
         return known
 
     def keep_only(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Forget all demands but those with these numbers; return the new number for each of them."""
+        """Forget all demands except those with these numbers; return the new number of each."""
         kept, renumbered = np.unique(codes, return_inverse=True)
         self._demands = [self._demands[each] for each in kept.tolist()]
         self._codes = {each: code for code, each in enumerate(self._demands)}

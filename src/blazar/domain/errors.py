@@ -265,7 +265,7 @@ class AlreadyAnswered(Conflict):
 
 
 class OfferCommitted(Conflict):
-    """The offer was committed before: it is a lease now, or the lease for which it is was changed."""
+    """The offer was committed before: it is a lease now, or it has changed its lease."""
 
     code = "offer-committed"
 
@@ -275,7 +275,7 @@ class OfferCommitted(Conflict):
 
 
 class OfferOutdated(Conflict):
-    """The lease was changed since the offer for it was made; the offer holds nothing any more."""
+    """The lease was changed after the offer for it was made; the offer no longer holds anything."""
 
     code = "offer-outdated"
 
@@ -285,7 +285,7 @@ class OfferOutdated(Conflict):
 
 
 class TooManyOffers(Conflict):
-    """The project has as many open offers as it may; commit or delete one, or wait until one expires."""
+    """The project has the most open offers allowed; commit or delete one, or wait until one expires."""
 
     code = "too-many-offers"
 

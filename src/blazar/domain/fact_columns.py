@@ -1,4 +1,4 @@
-"""Match requirements against the facts of all resources at once, one column of facts per key.
+"""Matching of requirements against the facts of all resources at once, with one column of facts per key.
 
 A condition costs two binary searches and a few vector operations, regardless of the number of resources
 and of distinct facts.
@@ -185,7 +185,7 @@ class _Order:
 
 
 def _compare(sign: Operator, ranks: Ranks, low: int, high: int) -> Mask:
-    """Return which ranks compare so with a value that has the ranks from *low* to below *high*."""
+    """Return for which ranks the comparison with a value of the ranks from *low* to below *high* holds."""
     match sign:
         case Operator.GE:
             return ranks >= low

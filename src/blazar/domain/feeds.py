@@ -73,15 +73,15 @@ class Feed:
     user_id: str | None
     project_id: str
     lease_id: LeaseId | None = None
-    """Only of :attr:`FeedKind.LEASE`."""
+    """Only for :attr:`FeedKind.LEASE`."""
     question: Mapping[str, str] = field(default_factory=dict)
-    """Only of :attr:`FeedKind.AVAILABILITY`: which resources, with the keys of a request."""
+    """Only for :attr:`FeedKind.AVAILABILITY`: which resources, with the keys of a request."""
     alarm: timedelta | None = None
-    """Time before the end of a lease at which programs remind of it, in addition to the time of the lease's
+    """Time before the end of a lease at which programs remind users, in addition to the time of the lease's
     before-end event; zero for no reminders."""
     created_at: datetime
     last_used_at: datetime | None = None
-    """When the calendar was read, to the day."""
+    """When the calendar was last read, to the day."""
 
     def expires_at(self, longest_age: timedelta) -> datetime | None:
         """Return when the feed ends; None if it does not. *longest_age* is zero for no limit."""

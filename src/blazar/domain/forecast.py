@@ -33,8 +33,8 @@ def forecast(steps: Steps, total: int, within: Sequence[timedelta], low_percent:
     Args:
         steps: The amounts that are not free over time.
         total: The amount that can be reserved.
-        within: Times from the first minute on.
-        low_percent: The share of *total* below which the free amount is low; nothing is low of nothing.
+        within: Times, counted from the first minute.
+        low_percent: The share of *total* below which the free amount is low; never low if *total* is zero.
     """
     free = total - steps.numbers[0]
     low = steps.minutes[free * 100 < total * low_percent]

@@ -1,7 +1,7 @@
 """Why a need cannot be met: how many resources, and then units, are left after each condition.
 
-The conditions are applied in a fixed order, each to what the earlier ones have left. The first one after
-which less is left than is needed is the one that refuses the request.
+The conditions are applied in a fixed order, each to what the earlier ones have left. The request is refused
+by the first one that leaves less than is needed.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Gaps:
         return cls(positions[order], low[order], high[order], booked, (low - high)[order])
 
     def replaced(self, positions: Collection[int], rows: Rows) -> Gaps:
-        """Return these with other gaps for the resources at these positions: those between *rows*."""
+        """Return a copy in which the gaps of the resources at these positions are those between *rows*."""
         changed = np.fromiter(positions, np.intp, len(positions))
         new, kept = Gaps.between(rows), ~np.isin(self.positions, changed)
         where = np.searchsorted(self._shortness[kept], new._shortness)
@@ -57,7 +57,7 @@ class Gaps:
         )
 
     def at_least(self, minutes: int) -> Gaps:
-        """Return the gaps that are so long."""
+        """Return the gaps of at least this length."""
         stop = int(np.searchsorted(self._shortness, np.int32(-minutes), side="right"))
         kept = slice(0, stop)
         return Gaps(self.positions[kept], self.low[kept], self.high[kept], self.booked, self._shortness[kept])

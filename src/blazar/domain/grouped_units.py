@@ -19,13 +19,13 @@ class _Part(Availability):
     """Some of the resources of an index; valid until the index changes, and not to be changed itself."""
 
     def __init__(self, whole: Availability, mask: Mask) -> None:
-        # What the whole computes on first use is computed by it, so that it is kept for other searches.
+        # Let the whole index compute what it caches on first use, so that other searches find it there.
         whole.columns()
         whole.reservable()
         vars(self).update(vars(whole))
         self._mask: Mask = mask & whole._mask if isinstance(whole, _Part) else mask
         self._visible: Mask | None = whole._visible if isinstance(whole, _Part) else None
-        """The resources that exist for the caller, if others must not even be known by the names of facts."""
+        """The resources that exist for the caller; None if the names of all facts may be shown."""
 
     def matching(self, requirement: Requirement) -> Mask:
         """Return which resources of the part satisfy *requirement*."""
@@ -40,14 +40,14 @@ class _Part(Availability):
 
 
 def visible_part(availability: Availability, mask: Mask) -> Availability:
-    """Return an index for reading in which, for a caller, only the resources in *mask* exist."""
+    """Return a read-only index in which only the resources in *mask* exist for a caller."""
     part = _Part(availability, mask)
     part._visible = part._mask
     return part
 
 
 def part_of(availability: Availability, mask: Mask) -> Availability:
-    """Return an index for reading in which only the resources in *mask* satisfy any requirement."""
+    """Return a read-only index in which only the resources in *mask* satisfy any requirement."""
     return _Part(availability, mask)
 
 
@@ -98,7 +98,7 @@ class Values:
 
 
 def most_per_value(units: int, values: int) -> int:
-    """Return how many of so many units may have the same value."""
+    """Return how many of *units* may have the same value."""
     return -(-units // max(values, 1))
 
 
@@ -124,9 +124,8 @@ def distribute(units: int, available: Numbers, begin: Numbers, preferred: Number
     Args:
         units: The number of units to distribute.
         available: The units that are available for each value; enough together.
-        begin: The units with each value to begin with.
-        preferred: Of two values with equally many units, one with more than this gets no further one before
-            one with fewer.
+        begin: The units with each value at the beginning.
+        preferred: For each value, the units below which it comes first among values with equally many units.
     """
     found = begin.copy()
     for _ in range(units - int(begin.sum())):

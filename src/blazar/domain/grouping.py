@@ -1,7 +1,7 @@
 """The requirement that units of a reservation have one value of a fact, or are spread over its values.
 
-A rack that fails takes its hosts with it, and hosts of one rack are near each other: a lessee may want either
-all units in one, or as few as possible in each.
+If a rack fails, so do its hosts, and the hosts of one rack are near each other: a lessee may want either all
+units in one rack, or as few as possible in each.
 """
 
 from __future__ import annotations
@@ -33,5 +33,5 @@ class Grouping:
 
     @property
     def within_value(self) -> Grouping | None:
-        """Return what remains to be done among the resources with one value of ``same``."""
+        """Return the grouping that remains among the resources with one value of ``same``."""
         return None if self.spread is None else replace(self, same=None)

@@ -28,7 +28,7 @@ class Headroom:
     """
 
     at_most: Numbers
-    """By position: an upper bound of the free slots. 0 if a booking takes the whole resource."""
+    """By position: an upper bound of the free slots; 0 if a booking takes the whole resource."""
     is_shared: Mask
     """By position: true if other reservations hold shares of the resource in the window."""
 

@@ -29,7 +29,7 @@ class Interval:
     def at_least_an_instant(cls, start: datetime, end: datetime) -> Interval:
         """Return the interval from *start* to *end*, or its first instant if *end* is not after *start*.
 
-        A lease that ends in the moment in which it starts has held its resources for that instant.
+        A lease that ends at the moment at which it starts has held its resources for that instant.
         """
         return cls(start, max(end, start + timedelta.resolution))
 

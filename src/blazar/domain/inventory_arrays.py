@@ -28,8 +28,8 @@ class _RootInventory:
 class InventoryArrays:
     """The inventories of hosts, by position; computed on first use.
 
-    Most hosts have one provider, so that their inventory is one number per class. A host is *intricate* for a
-    demand that its root alone cannot answer; then ``count_slots`` must examine its tree.
+    Most hosts have one provider, so their inventory is one number per class. A host is *intricate* for a
+    demand that cannot be judged by its root alone; then ``count_slots`` must examine its tree.
     """
 
     def __init__(self, trees: Sequence[Tree]) -> None:

@@ -20,8 +20,8 @@ def assign(
         usable: For each need, the resources that satisfy it.
         least: The number of resources that each need must get; they have the lowest sum of costs.
         costs: What the use of each resource costs.
-        more: The number of resources that each need gets beyond that if there are as many. Then the needs
-            together get as many as possible.
+        more: The number of further resources that each need can get. All needs together get as many of these
+            as possible.
     """
     matching = _Matching(usable, least)
     order = np.argsort(costs, kind="stable").tolist()
@@ -47,11 +47,11 @@ class _Matching:
         return not any(self._open)
 
     def open(self, more: Sequence[int]) -> None:
-        """Let each need get so many more resources."""
+        """Let each need get *more* further resources."""
         self._open = [one + other for one, other in zip(self._open, more, strict=True)]
 
     def fill(self, order: Sequence[int]) -> None:
-        """Assign free resources in this order, as far as needs can get more."""
+        """Assign free resources in this order while needs can get more."""
         hopeless: set[tuple[bool, ...]] = set()
         for resource in order:
             if self.is_complete:

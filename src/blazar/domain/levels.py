@@ -27,12 +27,12 @@ class Levels:
         self._changes[window.end] -= amount
 
     def at(self, instants: Iterable[datetime]) -> Iterator[int]:
-        """Yield the level from each instant on; *instants* are ascending and include all of this level's."""
+        """Yield the level from each instant on; *instants* are ascending and include all its changes."""
         level = 0
         for each in instants:
             level += self._changes.get(each, 0)
             yield level
 
     def peak(self) -> int:
-        """Return the highest level; 0 if the level is never above it."""
+        """Return the highest level; 0 if the level is never positive."""
         return max(self.at(sorted(self._changes)), default=0)

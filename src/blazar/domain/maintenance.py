@@ -37,7 +37,7 @@ class MaintenanceNotFound(NotFound):
 class Maintenance:
     """Resources of one type that are booked for work on them.
 
-    Leases that hold one of them in this period keep it, unless they have not started and can be moved.
+    Leases that hold one of them in this period keep it, except those that have not started and can be moved.
     """
 
     id: str

@@ -15,9 +15,9 @@ import numpy as np
 from blazar.domain.booking_rows import Mask, Positions
 
 LONGEST_CHAIN: Final = 4
-"""The most bookings that change their resource so that one finds room."""
+"""The most bookings that may change their resource to make room for one."""
 MOST_STEPS: Final = 20_000
-"""Steps of all searches for chains, after which the rest counts as not movable; some seconds."""
+"""Steps of all searches for chains, after which the rest counts as not movable; they take some seconds."""
 _MOST_CONFLICTS: Final = 3
 """Bookings that one booking may displace at once."""
 
@@ -44,7 +44,7 @@ class Moves:
     targets: Mapping[int, int]
     """The new resource of each piece that moves, by the number of the piece."""
     unmovable: Sequence[int]
-    """The numbers of the pieces that must leave their resource and find no other one."""
+    """The numbers of the pieces that must leave their resource and find no other."""
 
 
 def plan_moves(
@@ -108,7 +108,7 @@ class _Plan:
         count = {each: len(self._free_places(each)) for each in numbers}
         order = sorted(numbers, key=lambda each: (count[each], self._pieces[each].start, each))
         left = [each for each in order if not self._place_directly(each)]
-        # Those chains first that move the fewest pieces which could stay.
+        # Chains that move the fewest pieces which could stay come first.
         for extra in range(LONGEST_CHAIN):
             left = [each for each in left if not self._place(each, extra, LONGEST_CHAIN - 1, frozenset())]
         return left
@@ -153,7 +153,7 @@ class _Plan:
     def _crowded_places(
         self, number: int, extra: int, passed: frozenset[int]
     ) -> Sequence[tuple[int, Sequence[int], int]]:
-        """Return where a piece could displace others, which, and how many of these have not moved yet."""
+        """Return where a piece could displace others, which ones, and how many of them have not moved yet."""
         allowed = self._pieces[number].allowed
         overlapping = self._overlapping(number)
         where = self._positions[overlapping]

@@ -85,7 +85,7 @@ def due_lead(
     Args:
         date: The date of the reminder.
         leads: The times before the date.
-        begin: The earliest moment for a reminder; a lead time that would be before it counts for nothing.
+        begin: The earliest moment for a reminder; a lead time that falls before it is ignored.
         now: The present.
     """
     if date <= now:

@@ -27,18 +27,18 @@ class OfferStatus(StrEnum):
     EXPIRED = "EXPIRED"
     COMMITTED = "COMMITTED"
     OUTDATED = "OUTDATED"
-    """The lease for which it is was changed otherwise."""
+    """The lease that the offer would change was changed otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedChange:
-    """A change of an existing lease for which an offer holds what the lease does not hold already."""
+    """A change of an existing lease; its offer holds what the lease does not hold already."""
 
     lease_id: LeaseId
     asked: Mapping[str, object]
     """The keys of the request that have a value, with dates that do not depend on the present."""
     before: Mapping[ReservationId, Holdings]
-    """What each reservation held when the offer was made, also one that the change removes."""
+    """What each reservation held when the offer was made, including one that the change removes."""
     after: Mapping[ReservationId, Holdings]
     """What each reservation is to hold; an empty entry for one that the change removes."""
 

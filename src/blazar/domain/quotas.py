@@ -2,7 +2,7 @@
 
 For a resource type with units called *things*: ``reserved_things`` is the largest number that the project
 holds at the same time from now on; ``thing_hours_ahead`` is the sum, over all of them, of the hours for which
-they are still reserved. There are also ``leases`` (that have not ended) and, since instances differ in size,
+they are still reserved. Other names are ``leases`` (that have not ended) and, since instances differ in size,
 ``reserved_instances:VCPU`` and so on for each resource class that instances need.
 """
 
@@ -74,7 +74,7 @@ class Excess:
 
 
 def is_known(name: str, units: Units) -> bool:
-    """Return whether this name is an amount that is counted for the resource types of these units."""
+    """Return whether this name is that of an amount that is counted for the resource types of these units."""
     names = {each.name for each in units.values()}
     known = {LEASES, *(f"reserved_{each}s" for each in names), *(f"{each}_hours_ahead" for each in names)}
     shared = tuple(f"reserved_{each.name}s:" for each in units.values() if not each.is_whole)

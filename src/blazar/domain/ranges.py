@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from blazar.domain.booking_rows import Mask
 
 Marks = NDArray[np.int32] | NDArray[np.int64]
-"""Minutes, or positions, in as many bytes as the caller has them: half of them are read twice as fast."""
+"""Minutes or positions, of the caller's integer size: half the bytes are read twice as fast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def merged(positions: Marks, low: Marks, high: Marks) -> Ranges:
 
 
 def reached(positions: Marks, high: Marks) -> Marks:
-    """Return for each range how far those before it reach, of the same resource; 0 for its first one."""
+    """Return, for each range, the highest end of the resource's ranges before it; 0 for the first one."""
     is_first = np.ones(len(high), np.bool_)
     np.not_equal(positions[1:], positions[:-1], out=is_first[1:])
     before = np.zeros_like(high)

@@ -130,7 +130,7 @@ class AnyOf:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """A requirement does not hold. So a comparison with a fact that is absent is true here."""
+    """A requirement does not hold. A comparison with an absent fact is false, so its negation is true."""
 
     requirement: Requirement
 

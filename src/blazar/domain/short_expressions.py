@@ -45,7 +45,7 @@ def parse_short(text: str) -> tuple[Term, ...]:
 
 
 def render_short(term: Term) -> str:
-    """Return a term in the short form, or in words if that has none for it."""
+    """Return a term in the short form, or in words if the short form cannot express it."""
     match term:
         case Condition():
             sign = "=" if term.operator is Operator.EQ else term.operator.value

@@ -1,7 +1,7 @@
 """The number of free slots on resources in groups over time.
 
 A slot counts as free at a minute if a reservation of that minute would get it. For resources with several
-providers it is the number at most, because only a choice for a reservation finds how slots fit.
+providers, the number is an upper bound, because only the choice for a reservation finds how slots fit.
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ class SlotTimes:
         return running_sums(np.concatenate(keys), np.concatenate(changes)[:, np.newaxis], groups, size)
 
     def _blocked(self) -> Iterator[tuple[int, Ranges]]:
-        """Yield numbers of slots, and ranges in which so many slots of a resource are not free.
+        """Yield numbers of slots, with the ranges in which that many more slots of a resource are not free.
 
-        The free slots of a resource are always one of the numbers that occur. So it is enough to examine
-        these: at each of them, the resource lacks the slots from the next smaller number on, or it does not.
+        A resource always has one of the numbers of free slots that occur, so only these are examined: each
+        one stands for the slots by which it exceeds the next smaller one.
         """
         for each in self.parts:
             most = self.empty[each.positions]

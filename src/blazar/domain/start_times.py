@@ -28,9 +28,9 @@ from blazar.domain.ranges import Marks, merged
 
 _MINUTE = timedelta(minutes=1)
 _LEVELS = 64
-"""The number of slots per resource that are counted exactly; above, the count is an upper bound."""
+"""The number of slots per resource up to which counts are exact; above, they are upper bounds."""
 _TAKEN = 2**40
-"""More of a resource class than exists: what a booking of the whole resource uses."""
+"""The amount that a booking of the whole resource uses: more of a resource class than exists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ class Profile:
     units: Numbers
     """For each start, the number of free units."""
     releases: Mask
-    """For each start, whether something is freed that one minute earlier was not."""
+    """For each start, whether something is freed that was not free one minute earlier."""
 
 
 def count_free(bookings: Bookings, wanted: Mask, starts: Starts) -> Profile:
@@ -125,7 +125,7 @@ def count_free(bookings: Bookings, wanted: Mask, starts: Starts) -> Profile:
 
 
 def slots_if_empty(inventories: InventoryArrays, demand: Demand) -> NDArray[np.int64]:
-    """Return how many slots each resource has without any booking, at most, by position."""
+    """Return, by position, at most how many slots each resource has without any booking."""
     found = np.full(len(inventories.trees), _TAKEN, np.int64)
     for (_, amount), capacity in zip(demand.amounts, inventories.bounds(demand), strict=True):
         found = np.minimum(found, np.maximum(capacity, 0) // amount)
@@ -136,7 +136,7 @@ def slots_if_empty(inventories: InventoryArrays, demand: Demand) -> NDArray[np.i
 def count_slots(
     bookings: Bookings, inventories: InventoryArrays, wanted: Mask, need: Need, starts: Starts
 ) -> Profile:
-    """Return how many slots are free throughout the reservation, at most, for each start."""
+    """Return, for each start, at most how many slots are free throughout the reservation."""
     assert need.demand is not None
     base = slots_if_empty(inventories, need.demand)
     levels = _levels(need, int(base[wanted].max(initial=0)))
@@ -247,7 +247,7 @@ def _blocked_by(rows: Rows, which: Positions, starts: Starts) -> tuple[Marks, Ma
 
 
 def _less(minutes: NDArray[np.int32], amount: int) -> Marks:
-    """Return minutes since 1970 less an amount; only for dates after the year 6000 in more bytes."""
+    """Return minutes since 1970 minus an amount; uses more bytes only for dates after the year 6000."""
     return minutes - amount if 0 <= amount <= LAST_MINUTE else minutes.astype(np.int64) - amount
 
 

@@ -85,9 +85,9 @@ class Subscription:
     is_default: bool = False
     """Whether the service made it for the owner of a lease."""
     code: str | None = None
-    """The code that was mailed to an address which is not confirmed yet; None if it is."""
+    """The code that was mailed to an unconfirmed address; None if it is confirmed."""
     code_attempts: int = 0
-    """Failed attempts to name the code."""
+    """Failed attempts to enter the code."""
     health: Health = Health()
     created_at: datetime
     updated_at: datetime | None = None

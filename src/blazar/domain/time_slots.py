@@ -43,8 +43,8 @@ class TimeSlot(Generic[FoundT]):
 
     window: Interval
     latest_start: datetime
-    """The request can be granted at every start from that of the window up to this one, as far as numbers of
-    units tell."""
+    """The request can be granted at every start from that of the window up to this one, judging by numbers of
+    units only."""
     found: FoundT
 
 
@@ -58,7 +58,7 @@ class TimeSlots(Generic[FoundT]):
 
 
 class Candidates:
-    """The starts at which a request may be granted, with the units that it would get at most."""
+    """The starts at which a request may be granted, with the most units that it would get."""
 
     def __init__(self, starts: Starts, needs: Sequence[tuple[Need, Profile]]) -> None:
         """Combine the needs of a request, which all have to be satisfied."""

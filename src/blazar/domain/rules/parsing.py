@@ -231,7 +231,7 @@ def _parse_scope(keys: Keys, resource_types: Collection[str]) -> Scope:
 
 
 def _check_for_all_callers(keys: Keys, scope: Scope) -> None:
-    """Raise RuleProblem if a rule on who may see resources depends on something else than its projects.
+    """Raise RuleProblem if a rule on who may see resources depends on anything but its projects.
 
     The reconciler also applies it, for leases of all projects and without a caller.
     """

@@ -54,18 +54,18 @@ class _Part:
     which: Mask
     is_held: bool
     close: tuple[Interval, ...]
-    """Uses of the project from which leases of these resources must keep the distance of a cool-down."""
+    """Uses of the project from which leases of these resources must be a cool-down apart."""
 
     @property
     def gap(self) -> timedelta:
-        """Return this distance."""
+        """Return the cool-down."""
         rule = self.deciding.get(Kind.COOL_DOWN)
         return rule.limit.gap if rule is not None and isinstance(rule.limit, CoolDown) else timedelta(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permit:
-    """The rules that cover a reservation, and the request in which it is."""
+    """The rules that cover a reservation, and the request that contains it."""
 
     rules: tuple[Rule, ...]
     """Rules that cover its type, project and caller, in their order."""
@@ -147,7 +147,7 @@ class Permit:
 
     @property
     def shortest_durations(self) -> frozenset[timedelta]:
-        """Return the durations from which on a rule permits a lease that it does not permit if shorter."""
+        """Return the shortest durations that the rules permit."""
         return frozenset(each.limit.shortest for each in self.rules if isinstance(each.limit, Shortest))
 
     def _refusals_of(self, part: _Part, whole: Interval) -> list[Refusal]:
@@ -223,7 +223,7 @@ class Permit:
     def _by_uses(
         self, availability: Availability, deciding: Deciding, which: Mask
     ) -> Iterator[tuple[Mask, tuple[Interval, ...]]]:
-        """Yield the resources of a part, by the uses from which they must keep the distance."""
+        """Yield the resources of a part, by the uses from which they must be a cool-down apart."""
         rule = deciding.get(Kind.COOL_DOWN)
         limit = None if rule is None else rule.limit
         uses = [] if rule is None else self.uses.get(rule.name, [])
@@ -288,7 +288,7 @@ def permitted_profile(
     Args:
         starts: The possible starts.
         parts: The free units of parts of the resources, each with the starts for which they are permitted.
-        is_sum: Whether the units of the parts add up; if not, they are those of the same resources.
+        is_sum: Whether the units of the parts add up; if not, the parts have the same resources.
     """
     units = np.zeros(starts.count, np.int64)
     releases = np.zeros(starts.count, np.bool_)
@@ -306,7 +306,7 @@ def _one_unit(window: Interval) -> Use:
 
 
 def _at_or_after(instant: datetime, starts: Starts) -> int:
-    """Return the number of the first start at or after an instant, within those that there are."""
+    """Return the number of the first start at or after an instant, limited to the existing starts."""
     return min(starts.count, max(0, -(-(instant - EPOCH) // _MINUTE) - starts.first))
 
 

@@ -79,7 +79,7 @@ class CoolDown:
 
     gap: timedelta
     same_resource: bool = False
-    """Whether only two leases of the same resource need it; otherwise, of any that the rule is about."""
+    """Whether only leases of the same resource need it; otherwise, leases of any that the rule is about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,12 +90,12 @@ class Stacking:
     period: timedelta | None = None
     """The length of the periods in which the hours are counted; None to count all of them."""
     per_user: bool = False
-    """Whether each user of a project has these hours, or all together."""
+    """Whether each user of a project has these hours; otherwise, all users share them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnlyFor:
-    """The projects for which a resource is; others do not see it."""
+    """The projects that may use a resource; others do not see it."""
 
     projects: frozenset[str]
 

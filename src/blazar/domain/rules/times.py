@@ -16,7 +16,7 @@ Deciding = Mapping[Kind, Rule]
 """The rule that decides each question; a kind without one has no limit."""
 
 GRACE: Final = timedelta(minutes=1)
-"""Tolerance for requests: minutes pass, and clocks differ, after a lessee was shown what is possible."""
+"""Tolerance for requests: after a lessee was shown what is possible, minutes pass, and clocks differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class Refusal:
     bound: datetime | None = None
     """The nearest value of the key that the rule allows now; None if there is none."""
     hours: tuple[float, float] | None = None
-    """For a rule of resource hours: those without and those with the request."""
+    """For a rule on resource hours: the hours without and with the request."""
 
 
 def refusals_of(deciding: Deciding, request: Request, window: Interval, *, is_held: bool) -> list[Refusal]:
@@ -71,7 +71,7 @@ def refusals_of(deciding: Deciding, request: Request, window: Interval, *, is_he
         request: The request.
         window: The new times of the whole lease.
         is_held: Whether the lease holds the resource before the change. If so, a rule only refuses what the
-            change makes worse, so that a lease which is older than the rule can be changed otherwise.
+            change makes worse, so that a lease which is older than the rule can still be changed otherwise.
     """
     found: list[Refusal] = []
     for kind in Kind:
@@ -144,7 +144,7 @@ def _is_extension(request: Request, window: Interval) -> bool:
 
 
 def _is_beyond_longest(deciding: Deciding, request: Request, window: Interval) -> bool:
-    """Return whether a lease may be longer than the longest, because it is extended."""
+    """Return whether a lease may exceed the longest duration, because it is extended."""
     rule = deciding.get(Kind.EXTENSION)
     limit = None if rule is None else rule.limit
     return isinstance(limit, Extension) and limit.beyond_longest and _is_extension(request, window)

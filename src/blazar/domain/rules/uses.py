@@ -36,7 +36,7 @@ class Use:
 
 
 def windows_of_leases(uses: Iterable[Use]) -> tuple[Interval, ...]:
-    """Return the windows of uses in their order; all of a lease are one use, from the first to the last."""
+    """Return the windows of uses in their order; all uses of a lease count as one, from first to last."""
     found: dict[str, Interval] = {}
     for each in uses:
         own = found.get(each.lease_id, each.window)
@@ -58,7 +58,7 @@ def is_too_close(one: Interval, other: Interval, gap: timedelta) -> bool:
 def blocked_starts(
     duration: timedelta, other: Interval, gap: timedelta
 ) -> Iterator[tuple[datetime, datetime]]:
-    """Yield the ranges of starts, without their ends, at which a use would be too close to another one."""
+    """Yield the ranges of starts, ends excluded, at which a use would be too close to another one."""
     first, last = sorted((other.start, moved(other.end, -duration)))
     for low, high in ((moved(other.start, -duration - gap), first), (last, moved(other.end, gap))):
         if low < high:
@@ -66,7 +66,7 @@ def blocked_starts(
 
 
 def earliest_start(window: Interval, others: Iterable[Interval], gap: timedelta) -> datetime:
-    """Return the first start, from that of a window on, at which a use as long is not too close to others."""
+    """Return the first start from the window's on at which a use of its length is not too close to others."""
     blocked = sorted(each for other in others for each in blocked_starts(window.duration, other, gap))
     start = window.start
     for low, high in blocked:
@@ -109,9 +109,9 @@ class HoursAhead:
 def excess_of(
     before: Sequence[Use], after: Sequence[Use], most: float, period: timedelta | None, now: datetime
 ) -> tuple[float, float] | None:
-    """Return the hours before and after a change that has more than are permitted; None if it has not.
+    """Return the hours before and after a change if it has more than are permitted; otherwise None.
 
-    Hours that exceed the limit already may stay, but not become more.
+    Hours that already exceed the limit may stay, but not grow.
 
     Args:
         before: All uses before the change.
@@ -134,10 +134,10 @@ def excess_of(
 
 
 def _decisive_begins(old: HoursAhead, new: HoursAhead, most: float, period: timedelta) -> Hours:
-    """Return beginnings of periods, among which one has an excess if any period has.
+    """Return beginnings of periods; if any period has an excess, one that begins at these has.
 
-    Between two beginnings at which a period gains or loses a change of units, hours are linear. So an excess
-    that grows shows at one of them, or between the points at which the limit or the former hours are crossed.
+    Hours are linear between beginnings at which a change of units enters or leaves the period. So a growing
+    excess shows at one of these, or between the points at which the limit or the former hours are crossed.
     """
     changes = np.union1d(old.times, new.times)
     begins = np.union1d(changes, changes - period.total_seconds())
@@ -157,7 +157,7 @@ def _decisive_begins(old: HoursAhead, new: HoursAhead, most: float, period: time
 def stacked_starts(
     uses: Sequence[Use], starts: Hours, use: Use, most: float, period: timedelta | None, now: datetime
 ) -> NDArray[np.bool_]:
-    """Return for which starts one more use would be more than is permitted.
+    """Return for which starts one more use would exceed the permitted hours.
 
     Args:
         uses: All other uses.
@@ -174,7 +174,7 @@ def stacked_starts(
     found = np.zeros(len(starts), np.bool_)
 
     def check(begins: Hours) -> None:
-        """Note the starts with which a period has too much; it begins at the same or another instant."""
+        """Mark the starts whose period has too many hours; it begins at the instant beside the start."""
         begins = np.maximum(begins, 0)
         shared = np.minimum(begins + span, starts + length) - np.maximum(begins, starts)
         hours = ahead.within(begins, period) + use.units * np.maximum(shared, 0) / _HOUR
@@ -184,7 +184,7 @@ def stacked_starts(
         check(each)
     begins = np.union1d(ahead.times, ahead.times - span)
     begins = begins[begins >= 0]
-    # In the other periods, the further use cannot be too much.
+    # In all other periods, the further use cannot exceed the limit.
     full = use.units * min(length, span) / _HOUR
     for begin in begins[ahead.within(begins, period) + full > most + _ROUNDING]:
         check(np.full(len(starts), begin))

@@ -1,6 +1,6 @@
-"""The division of the time for which resources were held into figures.
+"""Division of the time for which resources were held into figures.
 
-The figures below ``reserved`` exclude each other, and their sum is ``reserved``.
+The figures below ``reserved`` are mutually exclusive, and their sum is ``reserved``.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Figure(StrEnum):
     IN_USE = "in_use"
     """Seen in use by the lessee, for example with a server."""
     IDLE = "idle"
-    """Seen unused, by a reservation that was used at another time."""
+    """Seen unused, for a reservation that was used at another time."""
     NO_SHOW = "no_show"
-    """Seen unused, by a reservation that was never used."""
+    """Seen unused, for a reservation that was never used."""
     LOST = "lost"
     """Not usable by the lessee: not handed over yet, in error, or failed without a replacement."""
     UNKNOWN = "unknown"
@@ -54,7 +54,7 @@ def divide(holding: Holding, timelines: Timelines, window: Interval, now: dateti
         holding: The holding.
         timelines: The records of at least this holding.
         window: The period of the question.
-        now: The present; what comes later is only reserved.
+        now: The present; time after it is only reserved.
     """
     start = max(holding.window.start, window.start)
     end = min(holding.window.end, window.end)

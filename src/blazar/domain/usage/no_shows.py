@@ -38,13 +38,13 @@ def time_left(
     """Return the time without use after which a lease ends; not positive if it is over. None for never.
 
     A lease ends only if no reservation of it was ever used, and all of those whose types have a grace period
-    have been observed without use for so long. One with failed resources that were not replaced is left
+    have been observed without use for that period. One with failed resources that were not replaced is left
     alone: its lessee may be unable to use it.
 
     Args:
         rule: The rule.
         lease: The lease.
-        unused: For each observed reservation, the time for which it has been observed since it is usable.
+        unused: For each observed reservation, the time for which it has been observed since it became usable.
         arrived: The reservations that were used at any time.
     """
     graces = [

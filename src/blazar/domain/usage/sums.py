@@ -59,9 +59,9 @@ class Series:
 
     steps: Steps
     _parts: dict[int, int] = field(default_factory=dict)
-    """Of windows that cover a step only in part."""
+    """Amounts of windows that cover a step only in part."""
     _levels: dict[int, int] = field(default_factory=dict)
-    """Changes, at the start of steps, of what covers the whole step."""
+    """Changes, at the start of steps, of the amounts that cover whole steps."""
 
     def add(self, start: datetime, end: datetime, amount: int) -> None:
         """Add an amount from *start* to *end*, which are inside the period."""
@@ -164,7 +164,7 @@ def sum_usage(records: UsageRecords, steps: Steps, key: Key, units: Units, now: 
 
 
 def _amounts(holding: Holding, facts: ResourceFacts, capacities: dict[int, Amounts]) -> Amounts:
-    """Return the amounts of one unit of a holding by resource class; *capacities* has those of facts."""
+    """Return the amounts of one unit of a holding by resource class; *capacities* caches those of facts."""
     if holding.share is not None:
         return holding.share.demand.amounts
     if id(facts) not in capacities:

@@ -1,6 +1,6 @@
 """Records of usage as values over time, found by bisection.
 
-The number of records is not bounded: a lessee who creates and deletes servers all the time adds one with each
+The number of records is not bounded: a lessee who constantly creates and deletes servers adds one with each
 observation. So each record is read once, not once for each of the others.
 """
 
@@ -63,7 +63,7 @@ def highest(windows: Iterable[tuple[Interval, int]]) -> Timeline[int]:
 
 
 def state_timeline(states: Sequence[ReservationState]) -> Timeline[State]:
-    """Return the state of a reservation; of several since the same instant, the last one counts."""
+    """Return the state of a reservation; of several from the same instant, the last one counts."""
     found = {each.since: (each.status, each.is_missing) for each in states}
     instants = sorted(found)
     return Timeline(_INITIAL, instants, [found[each] for each in instants])
@@ -72,7 +72,7 @@ def state_timeline(states: Sequence[ReservationState]) -> Timeline[State]:
 def facts_timeline(known: Sequence[ResourceFacts]) -> Timeline[ResourceFacts]:
     """Return the facts of a resource: at each instant the first ones that are still valid.
 
-    After the last ones, these stay: the resource was deleted.
+    The last ones stay valid after their end: the resource was deleted.
     """
     valid, latest = list[ResourceFacts](), list[datetime]()
     for each in known:
