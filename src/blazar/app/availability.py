@@ -43,8 +43,8 @@ def search_time_slots(context: Context, caller: Caller, body: JsonObject) -> Jso
     """Return time slots in which the reservations of a request could be made together.
 
     Nothing is reserved. Usage rules are obeyed; quota and filters are not asked. If the body has a
-    ``lease_id``, return the changes of that lease that are possible, as
-    :func:`~blazar.app.leases.search_changes`.
+    ``lease_id``, return the possible changes of that lease, as :func:`~blazar.app.leases.search_changes`
+    does.
 
     Args:
         context: The context.
@@ -185,7 +185,7 @@ def _slot_view(context: Context, slot: TimeSlot[Found], variant: Variant) -> Jso
 
 
 def _groups_view(context: Context, reservation: NewReservation, held: Holdings) -> Sequence[JsonObject]:
-    """Return the units by value of each property of a grouping; of those that every lessee may see."""
+    """Return the units by value of each property of a grouping that every lessee may see."""
     if reservation.grouping is None:
         return []
     plugin, found = reservation.plugin, []

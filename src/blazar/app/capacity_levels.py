@@ -25,7 +25,7 @@ from blazar.ports.capacity import RESOURCES, CapacityLevel, CapacityReader
 from blazar.settings import CapacitySettings
 
 OTHERS: Final = "others"
-"""The value under which resources are counted whose own value is too rare to be named."""
+"""The value under which resources with values that are too rare to be named are counted."""
 _MINUTE: Final = timedelta(minutes=1)
 
 

@@ -1,4 +1,4 @@
-"""Use case: list what a caller can reserve, and within which limits."""
+"""Use case: list what a caller can reserve, and the limits that apply."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _limits_view(context: Context, caller: Caller) -> JsonObject:
 
 
 def _longest_lease(context: Context, project_id: str | None) -> timedelta | None:
-    """Return the longest lease that all filters allow, as far as they return limits; None for no limit."""
+    """Return the longest lease that all filters that return a limit allow; None for no limit."""
     found = [
         each.longest_lease(project_id)
         for each in context.filters.values()

@@ -21,7 +21,7 @@ ByRule = Mapping[str, Sequence[Use]]
 
 @dataclass(slots=True, kw_only=True)
 class CountedUses:
-    """The uses of a project, which are read once, and again in the transaction that books more."""
+    """The uses of a project, read once, and again in the transaction that books more."""
 
     context: Context
     project_id: str | None
@@ -30,7 +30,7 @@ class CountedUses:
     _uses: Sequence[Use] | None = None
     _is_locked: bool = False
     _known: dict[tuple[str | None, bool], ByRule] = field(default_factory=dict)
-    """The uses by other leases, which many trials of a request need."""
+    """The uses by other leases; many trials of a request need them."""
 
     @property
     def matter(self) -> bool:
@@ -38,7 +38,7 @@ class CountedUses:
         return bool(self.project_id) and any(self._counting(each) for each in self.context.plugins)
 
     def read(self) -> Sequence[Use]:
-        """Return all uses, as they were read last."""
+        """Return all uses, as last read."""
         if self._uses is None:
             if not self.matter:
                 return ()
@@ -65,7 +65,7 @@ class CountedUses:
 
     @contextmanager
     def view(self, resource_type: str) -> Iterator[Availability]:
-        """Yield the resources of a type: the current ones, or in a locked block, as they were read last."""
+        """Yield the resources of a type: the current ones, or in a locked block, as last read."""
         index = self.context.indexes[self.context.plugins[resource_type].collection]
         with index.searching_on() if self._is_locked else index.searching() as view:
             yield view
@@ -79,7 +79,7 @@ class CountedUses:
         return self._known[key]
 
     def by_rule(self, uses: Collection[Use], *, enforced_only: bool) -> ByRule:
-        """Return those of some uses that each rule counts, by its name: those about which it decides."""
+        """Return, by the name of each rule, the given uses that it counts: those about which it decides."""
         found: dict[str, list[Use]] = {}
         for resource_type in {each.resource_type for each in uses} & self.context.plugins.keys():
             rules = [each for each in self._counting(resource_type) if each.is_enforced or not enforced_only]

@@ -42,7 +42,7 @@ def list_free_amounts(
         known: The tags of answers that the caller has.
 
     Returns:
-        ``etag``; and if that is not known, ``region``, ``resource_type``, ``from``, ``to`` and ``groups``.
+        ``etag``; if that tag is not known, also ``region``, ``resource_type``, ``from``, ``to``, ``groups``.
 
     Raises:
         BadRequest: The query is invalid.
@@ -112,7 +112,7 @@ def _step_views(question: Question, steps: Steps, total: int) -> list[JsonObject
 def _tag_of(context: Context, question: Question, need: Need | None, version: Sequence[object]) -> str:
     """Return a string that changes whenever the answer does, and is the same on every manager.
 
-    The present only matters if the period has begun: resources that are released late are not free until now.
+    The present only matters if the period has begun: resources released late are not free until now.
     """
     begun = question.minutes.begun
     decisive = [
@@ -127,7 +127,7 @@ def _tag_of(context: Context, question: Question, need: Need | None, version: Se
         question.resolution,
         render(question.requirement),
         question.group_by,
-        # A flavor of the same id may have been replaced by another one.
+        # A flavor may have been replaced by another one of the same id.
         None if need is None or need.demand is None else [render(need.requirement), *_parts(need.demand)],
     ]
     return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()[:32]

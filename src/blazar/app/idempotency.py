@@ -24,7 +24,7 @@ JsonObject = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyedRequest:
-    """A request of which at most one takes effect: the digests of its key and of its content."""
+    """A request that takes effect at most once: the digests of its key and of its content."""
 
     key: str
     digest: str
@@ -55,7 +55,7 @@ def perform_once(
         perform: Performs it and stores the answer; called unless there is a stored one.
 
     Raises:
-        IdempotencyKeyReused: An earlier request with this key was a different one.
+        IdempotencyKeyReused: This key was sent with a different request before.
         BlazarError: What *perform* raises, unless a concurrent request with this key took effect.
     """
     answer = _find_answer(context, request)

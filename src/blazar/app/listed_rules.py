@@ -22,7 +22,7 @@ def list_usage_rules(context: Context, caller: Caller) -> Sequence[JsonObject]:
 def _deciding(context: Context, caller: Caller) -> Sequence[tuple[Rule, Sequence[str]]]:
     """Return the rules with the resource types of which they decide about some resources.
 
-    A rule after one of its kind that is about all resources of a type decides nothing for this type.
+    If a rule is about all resources of a type, later rules of its kind decide nothing for this type.
     """
     types_of: dict[Rule, list[str]] = {}
     for resource_type in sorted(context.plugins):

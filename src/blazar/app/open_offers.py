@@ -1,4 +1,4 @@
-"""Offers that are committed now: of new leases, and of changes of leases."""
+"""Offers that are committed now: for new leases, and for changes of leases."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from blazar.domain.lease import Lease
 from blazar.domain.offers import Offer, OfferedChange, OfferStatus
 
 COMMIT_ATTEMPTS: Final = 100
-"""More than for a search: what the offer holds stays free for it, however many others claim beside it."""
+"""More than for a search: what the offer holds stays available to it, however many others make claims."""
 
 
 def check_open(context: Context, offer: Offer) -> None:

@@ -43,7 +43,7 @@ class Question:
     unit: Mapping[str, str]
     """How large one unit is, by the keys of a reservation; empty for whole resources."""
     resolution: int
-    """The minutes that the answer does not tell apart: its times are multiples of it since 1970."""
+    """The resolution in minutes: the times of the answer are multiples of it since 1970."""
 
     def coarsen(self, steps: Iterable[Steps]) -> Sequence[Steps]:
         """Return steps in the resolution of the question; each shows its minute with the fewest free ones."""

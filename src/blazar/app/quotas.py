@@ -62,7 +62,7 @@ class Quota:
             raise _exceeded(excess)
 
     def make_check(self) -> Callable[[Sequence[Held], int], bool]:
-        """Return a function that tells whether the limits allow more allocations, in so many new leases.
+        """Return a function that tells whether the limits allow more allocations, in a number of new leases.
 
         It compares with what the project has reserved now, and reads nothing.
         """

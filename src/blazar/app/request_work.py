@@ -61,7 +61,7 @@ class RequestWork:
         return replace(self, rules=self.rules.for_proposals(margin))
 
     def committing(self, offer: Offer) -> RequestWork:
-        """Return the work to commit an offer, under the usage rules of the time when it was requested."""
+        """Return the work to commit an offer, with usage rules applied as of when it was requested."""
         return replace(self, rules=self.rules.as_of(offer.created_at, offer.id))
 
     def check_create(self, lease: Lease, holdings: AllHoldings) -> None:
@@ -81,7 +81,7 @@ class RequestWork:
         return self._new_ids[place]
 
     def keep_ids(self, reservation_ids: Sequence[ReservationId]) -> None:
-        """Let the new reservations of the request have these ids, in this order."""
+        """Use these ids for the new reservations of the request, in this order."""
         self._new_ids[:] = reservation_ids
 
     def remember_held(self, lease: Lease, allocations: tuple[Allocation, ...]) -> None:
@@ -179,7 +179,7 @@ def request_work(
 
 
 class _Stranger:
-    """The access of a caller from another project, such as an operator, who changes the lease."""
+    """The access of a caller from another project, such as an operator, that changes the lease."""
 
     def __init__(self, compute: LesseeCompute) -> None:
         self._compute = compute

@@ -28,7 +28,7 @@ JsonObject = Mapping[str, object]
 
 MOST_SHAPES: Final = 8
 MOST_VARIANTS: Final = 12
-"""Each costs as much as a search of its own."""
+"""The most variants; each costs as much as a separate search."""
 MOST_PREFERENCES: Final = 4
 """The most preferences of one reservation."""
 _SEARCH_KEYS: Final = ("count", "prefer")
@@ -40,7 +40,7 @@ class _Wanted:
     """A reservation of a shape."""
 
     item: JsonObject
-    """As in a lease, with the least count."""
+    """The reservation as in a lease, with the least count."""
     most: int | None
     """The most units, if the search gave a range of them."""
     preferences: tuple[Requirement, ...]

@@ -33,8 +33,8 @@ _STATES: Final = ("mine", "project", "taken", "maintenance", "cleaning", "failed
 def get_timeline(context: Context, caller: Caller, query: JsonObject, with_ids: bool) -> JsonObject:
     """Return how many resources are in which state over time, in groups, or the state of each resource.
 
-    Of the leases of other projects, only the fact is disclosed that a resource is taken. Of a type whose
-    reservations hold parts of resources, a resource counts as held as soon as a part is.
+    About leases of other projects, the answer discloses only that a resource is taken. If reservations of a
+    type hold parts of resources, a resource counts as held as soon as a part of it is.
 
     Args:
         context: The context.
@@ -165,7 +165,7 @@ def _list_rows(
 def _state_views(question: Question, steps: Steps) -> list[JsonObject]:
     """Return the intervals in which a resource is not free."""
     times = _bounds(question, steps)
-    # The first state that applies is the number of those that do not.
+    # The index of the first state that applies is the number of states that do not.
     states = (len(_STATES) - steps.numbers.sum(axis=0)).tolist()
     return [
         {"start_date": start, "end_date": end, "state": _STATES[state]}

@@ -26,7 +26,7 @@ LONGEST_SPAN: Final = timedelta(days=1830)
 """Five years."""
 MOST_STEPS: Final = 1000
 MOST_VALUES: Final = 100_000
-"""The most steps of all units of all groups together."""
+"""The most steps, over all units of all groups."""
 _DEFAULT_LENGTH: Final = timedelta(days=30)
 """The length of a period if a request names no start."""
 _MINUTE: Final = timedelta(minutes=1)
@@ -70,7 +70,7 @@ def get_usage(
 
     Args:
         context: The context.
-        caller: The caller, who may be hidden properties from.
+        caller: The caller, from whom properties may be hidden.
         query: See :meth:`blazar.ports.usage_requests.UsageRequests.get_usage`.
         project_id: The only project whose usage is reported; None for all.
         is_operator: Whether the caller may group by properties that lessees do not see.

@@ -28,7 +28,7 @@ from blazar.ports.manager import Caller
 from blazar.ports.store import Transaction
 
 MARGIN: Final = timedelta(minutes=10)
-"""The time for which alternatives stay possible as far as lead times matter; lessees read them first."""
+"""The time for which alternatives stay possible with regard to lead times; lessees read them first."""
 
 _NOTHING: Final[Mapping[ReservationId, Holdings]] = {}
 
@@ -74,7 +74,7 @@ class UsageRules:
         return replace(self, delay=margin)
 
     def as_of(self, instant: datetime, own_id: str) -> UsageRules:
-        """Return the rules for the request of an offer, made at an instant, when the offer is committed."""
+        """Return the rules for committing an offer that was requested at an instant."""
         return replace(self, requested_at=instant, own_id=own_id)
 
     def permit_for(self, resource_type: str, before: Lease | None = None) -> Permit | None:
@@ -175,7 +175,7 @@ class UsageRules:
     ) -> Sequence[tuple[str, Refusal]]:
         """Return the refusals by rules that are enforced, and those by rules that are not.
 
-        A rule that is not enforced refuses what it would if it were.
+        The latter are what these rules would refuse if they were enforced.
         """
         found: list[tuple[str, Refusal]] = []
         for each in bookings:

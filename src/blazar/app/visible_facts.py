@@ -1,4 +1,4 @@
-"""The facts of resources by which a caller may see them listed, grouped and selected."""
+"""The facts by which a caller may list, group and select resources."""
 
 from __future__ import annotations
 

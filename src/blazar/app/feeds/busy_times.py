@@ -20,10 +20,10 @@ _GROUP_KEYS: Final = ("group_by", "group")
 
 
 def check_question(context: Context, feed: Feed) -> None:
-    """Check that the question of a feed has an answer.
+    """Check that the question of a feed can be answered.
 
     Raises:
-        BadRequest: It has none, or a key is missing.
+        BadRequest: It cannot, or a key is missing.
         Conflict: The answer would need the rights of the lessee, which a feed does not have.
     """
     for key, other in (_GROUP_KEYS, _GROUP_KEYS[::-1]):
@@ -37,12 +37,12 @@ def check_question(context: Context, feed: Feed) -> None:
 def list_busy_times(context: Context, feed: Feed) -> Sequence[Interval]:
     """Return the times at which fewer resources are free than the feed asks for, in their order.
 
-    It does not show how many are free, nor who uses the others. A time that has begun starts with the present
-    hour, so that the answer does not change every minute; one that lasts longer than is shown ends with the
-    last day that is shown.
+    The result shows neither how many are free nor who uses the others. A time that has begun starts with the
+    present hour, so that the answer does not change every minute; one that lasts beyond the last day that is
+    shown ends with that day.
 
     Raises:
-        BadRequest: The question no longer has an answer, for example because a property was removed.
+        BadRequest: The question can no longer be answered, for example because a property was removed.
     """
     answer = _ask(context, feed)
     group = _find_group(feed, answer)

@@ -43,8 +43,8 @@ def get_calendar(
 ) -> JsonObject:
     """Return the calendar of a feed.
 
-    If the caller has the present one already, nothing is rendered. Otherwise, only leases are read that have
-    changed since they were rendered.
+    If the caller already has the present one, nothing is rendered. Otherwise, only leases that have changed
+    since they were rendered are read.
 
     Args:
         context: The context.
@@ -53,7 +53,7 @@ def get_calendar(
         known: The tags of calendars that the caller has.
 
     Returns:
-        ``etag``; and if that is not known, ``calendar``.
+        ``etag``; also ``calendar``, if that tag is not known.
 
     Raises:
         CalendarNotFound: No feed that has not expired has this token.
@@ -82,7 +82,7 @@ def _of_leases(
         feed, ending_after=moved(now, -settings.past), now=now, most=_MOST_LEASES
     )
     deleted = transaction.feeds.list_deleted(feed, moved(now, -settings.cancelled), _MOST_OTHERS)
-    # A lease that was imported again may have been deleted before, and may be again; the latest comes first.
+    # A lease that was imported again may have been deleted several times; the latest deletion comes first.
     latest = {each.lease_id: each for each in reversed(deleted) if each.lease_id not in versions}
     gone = list(latest.values())
     tag = _tag_of(
@@ -100,7 +100,7 @@ def _of_leases(
 def _lease_events(
     context: Context, transaction: Transaction, feed: Feed, versions: Mapping[LeaseId, Version]
 ) -> Sequence[str]:
-    """Return the events of leases, of which only those are read that were not rendered at their version."""
+    """Return the events of leases; only leases that were not rendered at their version are read."""
     texts = context.event_cache.recall({(key, feed.alarm): each for key, each in versions.items()})
     unknown = [key for key in versions if (key, feed.alarm) not in texts]
     for lease in transaction.leases.get_many(unknown) if unknown else ():

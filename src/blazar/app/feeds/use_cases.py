@@ -24,7 +24,7 @@ def create_feed(context: Context, caller: Caller, token_digest: str, body: JsonO
     Raises:
         BadRequest: The body is invalid.
         LeaseNotFound: The caller's project has no such lease.
-        TooManyFeeds: The project has as many feeds as it may.
+        TooManyFeeds: The project already has the most feeds allowed.
     """
     if len(token_digest) != _DIGEST_LENGTH:
         raise InvalidParameter("token_digest", "must be a SHA-256 in hexadecimal")
@@ -41,7 +41,7 @@ def create_feed(context: Context, caller: Caller, token_digest: str, body: JsonO
 
 
 def _check_number(context: Context, transaction: Transaction, feed: Feed) -> None:
-    """Raise TooManyFeeds if the project has as many feeds as it may; concurrent requests of it wait."""
+    """Raise TooManyFeeds if the project has the most feeds allowed; its concurrent requests wait."""
     limit = context.settings.feeds.per_project
     if not limit:
         return

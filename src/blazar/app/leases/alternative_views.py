@@ -1,4 +1,4 @@
-"""Alternatives to a refused lease in the form in which clients see them: with the requests to create them."""
+"""Alternatives to a refused lease, as clients see them: with the requests to create them."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _ENOUGH: Final = 3
 
 
 class ChangeAlternatives:
-    """The search for alternatives to one change; uses the indexes as they were read last."""
+    """The search for alternatives to one change; uses the indexes as last read."""
 
     def __init__(self, trials: ChangeTrials, body: JsonObject, binding: Sequence[int]) -> None:
         """Create a search.
@@ -48,7 +48,7 @@ class ChangeAlternatives:
         self._binding = binding
 
     def find(self) -> Sequence[JsonObject]:
-        """Return alternatives, in the form in which clients see them."""
+        """Return alternatives, as clients see them."""
         later = self._later() if self._trials.can_move else iter(())
         found = [*islice(later, 1)]
         found += [*(self._earlier() if self._trials.can_move else ()), *self._shorter(), *self._fewer()]
@@ -119,7 +119,7 @@ class ChangeAlternatives:
     def _needs(self) -> Mapping[int, tuple[int, int]]:
         """Return the least acceptable units of each refused reservation, and those that it needed.
 
-        With the dates that the lease has, a reservation must grow; otherwise the change would be none.
+        If the lease keeps its dates, a reservation must grow; otherwise nothing would change.
         """
         found = {}
         has_same_dates = (self._outline.start, self._outline.end) == (self._lease.start, self._lease.end)
@@ -165,7 +165,7 @@ class ChangeAlternatives:
         return _asked({**self._body, "reservations": items})
 
     def _place_of(self, reservation: Reservation, place: int, items: Sequence[JsonObject]) -> int | None:
-        """Return the place in the request of an existing or new reservation; None if it does not name it."""
+        """Return the place of an existing or new reservation in the request; None if it is not in it."""
         named = [at for at, each in enumerate(items) if each.get("id") == reservation.id]
         if named:
             return named[0]

@@ -1,4 +1,4 @@
-"""Refusals of changes of a lease that say why, and which change would be possible instead."""
+"""Refusals of changes of a lease, with the reasons and the changes that would be possible instead."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _explanation(work: RequestWork, lease_id: str, body: JsonObject, error: Blaz
 def _explain(
     context: Context, needed: ChangeSearch, searches: ChangeSearch, window: Interval, error: BlazarError
 ) -> Sequence[Funnel]:
-    """Return for each reservation why its part of the change was refused, or that it was not."""
+    """Return, for each reservation, why its part of the change was refused, or that it was not."""
     concerned = {each.id for each in needed.searched}
     if isinstance(error, (RuleForbidsLease, RuleForbidsChange)):
         whole = [funnel_of(context, each, window) for each in searches.searches]

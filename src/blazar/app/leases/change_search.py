@@ -53,7 +53,7 @@ class Outline:
     end: datetime
     before_end: datetime | None
     reservations: tuple[Reservation, ...]
-    """Those that the lease has afterwards: first those that it has now, then new ones."""
+    """The reservations after the change: first those that the lease has now, then new ones."""
     released: Mapping[ReservationId, frozenset[ResourceId]]
     """Resources that the request releases, of each reservation that has any."""
     window: Interval
@@ -83,7 +83,7 @@ def read_held(context: Context, lease: Lease) -> PresentHoldings:
 
 
 def read_held_for(work: RequestWork, lease: Lease, asked: Mapping[str, object]) -> PresentHoldings:
-    """Return what a lease holds, as far as a change of it needs to know.
+    """Return what a lease holds, as far as its change needs to know.
 
     If only dates of a lease that is not active change, the states of its resources do not matter.
     """
@@ -95,7 +95,7 @@ def read_held_for(work: RequestWork, lease: Lease, asked: Mapping[str, object]) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeSearch:
-    """The search for the resources of those reservations of a lease for which a change needs one."""
+    """The search for resources for the reservations of a lease for which a change needs one."""
 
     lease: Lease
     """The lease before the change."""
@@ -111,7 +111,7 @@ class ChangeSearch:
         """Return resources for the searched reservations, next to the holdings of the others.
 
         At first, reservations that are searched later keep their holdings. If that fails, the search is
-        repeated without these, because one of them may be about to release what an earlier one needs.
+        repeated without these holdings, because a later one may be about to release what an earlier needs.
 
         Args:
             finder: Returns resources for all searches, or raises Conflict.
@@ -162,7 +162,7 @@ def search_for_change(
         lease: The lease before the change.
         outline: The change.
         present: What it holds.
-        for_all: Whether to search for all reservations, also those that can stay as they are.
+        for_all: Whether to search for all reservations, even those that can stay as they are.
     """
     held = present.by_reservation
     booked = {
@@ -199,8 +199,8 @@ def _find_kept_maintenances(
 ) -> Sequence[Maintenance]:
     """Return the maintenances during which a lease that has begun keeps what it holds.
 
-    A lease can keep its resources as long as it could without the change, but no maintenance is in any time
-    that the change adds.
+    A lease can keep its resources as long as it could without the change, but the time that the change adds
+    must not contain maintenance.
     """
     held = {each.resource_id for each in present.allocations}
     known, ahead = Interval.at_least_an_instant(lease.start, lease.end), outline.ahead
@@ -221,7 +221,7 @@ def _find_kept_maintenances(
 
 
 def _despite(search: Search, maintenances: Sequence[Maintenance]) -> Search:
-    """Return a search that keeps resources under maintenance, and chooses no others that are."""
+    """Return a search that keeps held resources under maintenance, but chooses no further ones."""
     if not maintenances or not search.wish.is_active:
         return search
     under = frozenset(key for each in maintenances for key in each.resource_ids)
@@ -263,7 +263,7 @@ def _search(
     held = present.by_reservation.get(after.id, {})
     wish = replace(
         search.wish,
-        # Also what an offer holds for a new reservation.
+        # Includes what an offer holds for a new reservation.
         ignoring=search.wish.ignoring | {each.id for each in outline.reservations},
         held={key: share for key, share in held.items() if key not in released},
         is_active=is_active(before or after),

@@ -1,6 +1,6 @@
 """Trials of changes of a lease: whether other dates, amounts or requests would be granted now.
 
-The indexes are used as they were read last, and nothing is stored or changed in the cloud.
+The indexes are used as last read, and nothing is stored or changed in the cloud.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ChangeTrials:
             work: The cloud calls of the request.
             lease: The lease as it is.
             present: What it holds.
-            outline: The change, which may be none.
+            outline: The change, which may be empty.
         """
         self._work = work
         self._context = work.context
@@ -135,6 +135,6 @@ class ChangeTrials:
 
 
 def change_need(plugin: object, units: int) -> JsonObject:
-    """Return the keys of a request with which a reservation needs so many units; its plugin states needs."""
+    """Return the keys of a request with which a reservation needs *units*; its plugin states needs."""
     needing: Any = plugin
     return dict(needing.change_need(units))

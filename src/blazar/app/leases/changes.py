@@ -22,9 +22,9 @@ class OnConflict(StrEnum):
     """The treatment of held resources that others have booked in the new period of a lease."""
 
     FAIL = "fail"
-    """As without it: a running reservation keeps its resources, or the change is refused."""
+    """The default: a running reservation keeps its resources, or the change is refused."""
     DROP = "drop"
-    """Release them, and keep the others."""
+    """Release them and keep the others."""
     REPLACE = "replace"
     """Release them, and choose others for them."""
 
@@ -34,15 +34,13 @@ class Changes:
     """The requested changes of a lease's reservations."""
 
     revised: Mapping[ReservationId, JsonObject]
-    """The keys to change of each reservation that is named and stays."""
+    """The keys to change, for each reservation that is named and stays."""
     released: Mapping[ReservationId, frozenset[ResourceId]]
-    """The resources to release, of each reservation that is named with some; these reservations are not
-    revised."""
+    """The resources to release, for each reservation that has some; these reservations are not revised."""
     on_conflict: Mapping[ReservationId, OnConflict]
-    """Of reservations that are named with it; these are not revised either."""
+    """The treatment of conflicts, for each reservation that has one; these are not revised either."""
     replaced: Mapping[ReservationId, frozenset[ResourceId]] = field(default_factory=dict)
-    """The resources to replace by others, of each reservation that is named with some; these are not revised
-    either."""
+    """The resources to replace, for each reservation that has some; these are not revised either."""
     removed: frozenset[ReservationId] = frozenset()
     added: tuple[NewReservation, ...] = ()
 
@@ -56,7 +54,7 @@ def parse_changes(context: Context, work: RequestWork, lease: Lease, value: obje
 
     Raises:
         MissingParameter, InvalidParameter: An element has no ``id``, or one that is not in the lease.
-        BadRequest: A new reservation is invalid, or none would remain.
+        BadRequest: A new reservation is invalid, or no reservation would remain.
         CannotChange: The ``resource_type`` differs from that of the reservation, or it is too late to add or
             remove one.
     """

@@ -1,4 +1,4 @@
-"""Release and replacement of resources that a lessee chooses, from a reservation that keeps the others."""
+"""Release and replacement of chosen resources of a reservation, which keeps the others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def reduced(
 
     Raises:
         InvalidParameter: It does not hold all of the released resources, or would keep none.
-        CannotChange: Chosen resources of this type cannot be released, or not after the start.
+        CannotChange: Chosen resources of this type cannot be released, or only before the start.
     """
     held = present.by_reservation.get(reservation.id, {})
     _check_held("release", reservation, released, held)
@@ -58,7 +58,7 @@ def check_replaceable(
 
     Raises:
         InvalidParameter: A reservation does not hold one of them.
-        CannotChange: Resources of the type cannot be chosen, or not after the start.
+        CannotChange: Resources of the type cannot be chosen, or only before the start.
     """
     for reservation in lease.reservations:
         if reservation.id not in replaced:

@@ -1,4 +1,4 @@
-"""Resources of a lease that others have booked in its new period, and what a request wants done with them."""
+"""Resources of a lease that others have booked in its new period, and their treatment by a request."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def find_conflicts(
     ahead: Interval,
     present: PresentHoldings,
 ) -> _Resources:
-    """Return the resources to drop or to replace, of each reservation for which the request says so.
+    """Return the resources to drop or to replace, for each reservation for which the request says so.
 
     Args:
         context: The context.
@@ -78,7 +78,7 @@ def _check_droppable(
 ) -> None:
     shown = first_few(sorted(conflicts))
     if is_active(reservation):
-        # They would be taken away before the end that the lessee was promised.
+        # The lessee would lose them before the end that was promised.
         raise CannotChange(
             f"on_conflict: drop is only possible before the start; reservation {reservation.id} uses {shown},"
             " which another lease has in the new period. Send replace, or release them"

@@ -28,7 +28,7 @@ from blazar.ports.manager import Caller
 
 
 def create_lease_once(context: Context, caller: Caller, key: str, body: JsonObject) -> JsonObject:
-    """Return ``lease`` and ``is_replayed``; the lease is created unless it was before with this key.
+    """Return ``lease`` and ``is_replayed``; create the lease unless this was done before with this key.
 
     Raises:
         IdempotencyKeyReused: The earlier request with this key was a different one.

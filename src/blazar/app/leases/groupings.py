@@ -40,7 +40,7 @@ def revise_grouping(
 
     Raises:
         InvalidParameter: As :func:`parse_grouping`.
-        CannotChange: The reservation is active, and the grouping would be more than removed.
+        CannotChange: The reservation is active, and the change does more than remove the grouping.
     """
     if caller.api_version <= OLDEST_API or not any(key in changes for key in GROUPING_KEYS):
         return present

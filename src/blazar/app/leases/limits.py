@@ -14,7 +14,7 @@ from blazar.settings import RequestLimits
 JsonObject = Mapping[str, object]
 
 _AMOUNTS = ("amount", "min")
-"""Not max: however large, it cannot select more hosts than exist."""
+"""Not max: however large it is, it cannot select more hosts than exist."""
 _LONGEST_NUMBER = 11
 _EXPRESSIONS = ("hypervisor_properties", "resource_properties")
 

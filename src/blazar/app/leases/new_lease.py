@@ -1,4 +1,4 @@
-"""A new lease as a value: of a request, or of an offer."""
+"""A new lease as a value, made from a request or an offer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from blazar.domain.lease import Allocation, Event, EventType, Holdings, Lease, L
 
 
 def new_lease(work: RequestWork, request: NewLease, before_end: datetime | None) -> Lease:
-    """Return the lease that a caller requests; nothing was created for it yet."""
+    """Return the lease that a caller requests; nothing has been created for it yet."""
     context, caller = work.context, work.caller
     now = context.clock.now()
     times = {EventType.START: request.start, EventType.END: request.end}

@@ -166,7 +166,7 @@ def _find_offered(context: Context, search: ChangeSearch, outline: Outline, offe
     """Return what an offer holds for the searched reservations, if the change still needs just that.
 
     Otherwise, return None: the lease holds something else by now, a resource has failed, or the conflict that
-    the change was to resolve has gone.
+    the change was to resolve no longer exists.
     """
     change, before = offer.change, search.lease.reservations
     asked = [(each.id, each.spec, each.grouping) for each in offer.reservations]
@@ -240,7 +240,7 @@ def _check_conditions(
 ) -> None:
     """Raise InvalidParameter if a lease would have more conditions than it has now and than are allowed.
 
-    Raises also InvalidRequirement, if the API version does not know a new expression.
+    Also raises InvalidRequirement if the API version does not know a new expression.
     """
     old, new = (
         [requirement_before(context.plugin_for(each.resource_type), each) for each in reservations]

@@ -26,7 +26,7 @@ from blazar.ports.manager import Caller
 
 _MINUTE: Final = timedelta(minutes=1)
 _MOST_UNITS: Final = 1_000_000
-"""The search for a larger amount ends here, for a type of which any amount is possible."""
+"""The search for a larger amount ends here if a type allows any amount."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class ChangeQuestion:
     """The times in which changes are acceptable."""
 
     span: Interval
-    """The lease may be moved within it, and extended up to its end."""
+    """The period within which the lease may be moved, and up to whose end it may be extended."""
     limit: int
     """The number of other times to return."""
 

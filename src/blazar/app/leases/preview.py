@@ -1,4 +1,4 @@
-"""The answer to a dry run: a lease as it would be, without ids of what does not exist."""
+"""The answer to a dry run: a lease as it would be, without ids of objects that do not exist."""
 
 from __future__ import annotations
 

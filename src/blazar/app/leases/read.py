@@ -18,7 +18,7 @@ from blazar.ports.manager import PROGRESS_SINCE, Caller, WrittenObjects
 from blazar.ports.store import HeldResource, Transaction
 
 _AT_ONCE: Final = 1_000
-"""Leases in memory at once while a list of all leases is built, apart from their texts."""
+"""The number of leases in memory at once, in addition to their texts, while a list of all is built."""
 
 
 def list_leases(context: Context, project_id: str | None) -> Sequence[JsonObject]:
@@ -45,7 +45,7 @@ def list_lease_allocations(context: Context, lease_id: str) -> Sequence[JsonObje
 
 
 def list_lease_resources(context: Context, lease_id: str) -> Sequence[JsonObject]:
-    """Return each reservation of a lease with what it holds, and how to use that. Raises LeaseNotFound."""
+    """Return each reservation of a lease with what it holds and how to use it. Raises LeaseNotFound."""
     lease = read_lease(context, lease_id)
     with context.store.read() as transaction:
         held = transaction.allocations.list_held(lease.id)

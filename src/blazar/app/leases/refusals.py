@@ -1,4 +1,4 @@
-"""Refusals of new leases that say why, and what would be possible instead."""
+"""Refusals of new leases, with the reasons and what would be possible instead."""
 
 from __future__ import annotations
 
@@ -85,13 +85,13 @@ def reason_views(
     funnels: Sequence[Funnel],
     error: BlazarError | None = None,
 ) -> Sequence[JsonObject]:
-    """Return the reasons of a refusal in the form in which clients see them.
+    """Return the reasons of a refusal, as clients see them.
 
     Args:
         context: The context.
         searches: The search of each reservation.
         window: The requested window.
-        funnels: Why each of them was refused or was not.
+        funnels: Why each of them was refused, or that it was not.
         error: The refusal, if there was a request.
     """
     return [
@@ -122,7 +122,7 @@ def _rule_views(
 def _explain(
     context: Context, request: NewLease, searches: Sequence[Search], error: BlazarError
 ) -> Sequence[Funnel]:
-    """Return for each reservation why it was refused, or that it was not."""
+    """Return, for each reservation, why it was refused, or that it was not."""
     window = Interval(request.start, request.end)
     for collection in {each.plugin.collection for each in searches}:
         context.indexes[collection].refresh()
@@ -137,7 +137,7 @@ def _explain(
 
 
 def _funnels(context: Context, searches: Sequence[Search], window: Interval) -> Sequence[Funnel]:
-    """Return for each search why it is refused in a window, or that another one is."""
+    """Return, for each search, why it is refused in a window, or that another one is."""
     funnels = [funnel_of(context, each, window) for each in searches]
     if all(each.binding is None for each in funnels):
         return [each.refused_at(Stage.TOGETHER) for each in funnels]
@@ -145,7 +145,7 @@ def _funnels(context: Context, searches: Sequence[Search], window: Interval) -> 
 
 
 def funnel_of(context: Context, search: Search, window: Interval) -> Funnel:
-    """Return how much each condition leaves to a reservation, regardless of others of its request."""
+    """Return how much each condition leaves for a reservation, regardless of others in its request."""
     plugin, wish = search.plugin, search.wish
     need = need_of(plugin, wish.spec)
     moved = replace(search, wish=replace(wish, window=window))
@@ -200,7 +200,7 @@ def refused_by_quota(
 
 
 def funnel_view(resource_type: str, funnel: Funnel, rules: Sequence[JsonObject] = ()) -> JsonObject:
-    """Return a reason in the form in which clients see it, with the refusals of usage rules."""
+    """Return a reason as clients see it, with the refusals of usage rules."""
     view = {
         "resource_type": resource_type,
         "needed": funnel.needed,

@@ -1,7 +1,7 @@
 """Changes to resources that a lessee may be using at this moment.
 
 Resources that an active reservation loses are taken away in the cloud before the change is stored. In the
-opposite order, they could be reserved for others while a server can still come and use them.
+opposite order, they could be reserved for others while a server can still start on them.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ def releasing(
 
     Raises:
         ConcurrentUpdate: The lease is being processed.
-        CannotChange: The lessee uses some of it by now.
-        CloudDisagrees, CloudUnavailable: It cannot be taken away now.
+        CannotChange: The lessee uses some of them by now.
+        CloudDisagrees, CloudUnavailable: They cannot be taken away now.
     """
     reservations = {each.id: each for each in lease.reservations}
     shrinking = [

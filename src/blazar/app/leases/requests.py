@@ -1,4 +1,4 @@
-"""Parsing of requests about leases: JSON becomes types where it enters."""
+"""Parsing of requests about leases: JSON is converted to types where it enters."""
 
 from __future__ import annotations
 

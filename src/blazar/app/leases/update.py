@@ -49,7 +49,7 @@ class _Asked:
     """A requested change."""
 
     keys: JsonObject
-    """Those that have a value."""
+    """The keys of the request that have a value."""
     offer: Offer | None = None
     """The offer that is committed, if any."""
 
@@ -87,7 +87,7 @@ def commit_offered_change(
 ) -> JsonObject:
     """Return the lease after the change for which an offer holds resources; as :func:`update_lease`.
 
-    If one of them has failed since, or if the lease holds others now because some of its own have failed,
+    If one of these has failed since, or if the lease now holds others because some of its own have failed,
     resources are chosen again.
 
     Raises:
@@ -146,8 +146,8 @@ def preview_update(
 ) -> JsonObject:
     """Return what :func:`update_lease` would make of a lease now; nothing is stored or changed in the cloud.
 
-    Quotas and the operator's filters are asked as for the change; then the filters learn that it was not
-    made. What the lessee uses now is read from the cloud as for the change.
+    Quotas and the operator's filters are asked as for the change; the filters are then notified that it was
+    not made. What the lessee uses now is read from the cloud as for the change.
 
     Returns:
         As :func:`~blazar.app.leases.preview.lease_preview`.
@@ -242,14 +242,14 @@ def _update_once(work: RequestWork, lease: Lease, asked: _Asked, attempt: int) -
             _announce(context, transaction, lease, changed, view)
             work.enforcing.commit(transaction)
             if asked.offer is not None:
-                # What was claimed above waits for others, so this is the last moment at which it can expire.
+                # The claims above may have waited for others, so check at the last moment whether it expired.
                 check_open(context, asked.offer)
             transaction.commit()
     return changed, {**view, **_changes(caller, plan)}
 
 
 def _changes(caller: Caller, plan: Plan) -> JsonObject:
-    """Return the key with the fate of each resource, in the answer to a change from API 1.1 on."""
+    """Return the key that says what happened to each resource, for answers to changes from API 1.1 on."""
     if caller.api_version < CHANGES_SINCE:
         return {}
     return {
@@ -354,7 +354,7 @@ def _book(context: Context, transaction: Transaction, lease: Lease, plan: Plan, 
     pairs = plan.pairs
     claimed = {each for each in pairs if each[0] in plan.generations}
     if has_offers or plan.removes_reservations:
-        # More may change than the allocations of these reservations: indexes read all of these resources.
+        # Not only the allocations of these reservations may change: indexes read all of these resources.
         transaction.allocations.claim(plan.generations)
         transaction.allocations.touch({resource_id for resource_id, _ in pairs - claimed})
     else:

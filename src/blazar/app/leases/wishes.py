@@ -1,4 +1,4 @@
-"""Requested reservations on their way to the search: completed with what the caller sees, then as wishes."""
+"""Preparation of requested reservations for the search: complete what only the caller sees, make wishes."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from blazar.ports.store import Transaction
 
 
 def create_maintenance(context: Context, caller: Caller, body: JsonObject, is_dry_run: bool) -> JsonObject:
-    """Book resources for maintenance, move reservations ahead away from them, and return the result.
+    """Book resources for maintenance, move upcoming reservations away from them, and return the result.
 
     Owners of leases that keep a resource are notified. In a dry run, nothing is stored.
 
@@ -51,7 +51,7 @@ def create_maintenance(context: Context, caller: Caller, body: JsonObject, is_dr
 
 
 def list_maintenances(context: Context, caller: Caller) -> Sequence[JsonObject]:
-    """Return all maintenances, in the order of their starts, also those that ended some time ago."""
+    """Return all maintenances in the order of their starts, including those that ended some time ago."""
     now = context.clock.now()
     with context.store.read() as transaction:
         found = transaction.maintenances.list()
@@ -77,7 +77,7 @@ def update_maintenance(context: Context, caller: Caller, maintenance_id: str, bo
     maintenance.
 
     Raises:
-        MaintenanceNotFound: There is none with this id.
+        MaintenanceNotFound: No maintenance has this id.
         BadRequest: The body is invalid, or the maintenance has ended.
     """
 
@@ -127,7 +127,7 @@ def _get(transaction: Transaction, maintenance_id: str) -> Maintenance:
 def store_maintenance(
     context: Context, maintenance: Maintenance, clearing: Clearing, before: Maintenance | None = None
 ) -> None:
-    """Store a maintenance, unless its resources were booked since its plan was made.
+    """Store a maintenance unless its resources were booked after its plan was made.
 
     Raises:
         ConcurrentUpdate: They were, or the maintenance was changed.

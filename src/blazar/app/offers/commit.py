@@ -38,12 +38,12 @@ class _Request:
     caller: Caller
     offer_id: str
     name: str
-    """Empty for the name of the offer."""
+    """Empty to use the name of the offer."""
     keyed: KeyedRequest | None
 
 
 def commit_offer_once(context: Context, caller: Caller, key: str, body: JsonObject) -> JsonObject:
-    """Return ``lease`` and ``is_replayed``; the offer is committed unless it was before with this key.
+    """Return ``lease`` and ``is_replayed``; commit the offer unless this was done before with this key.
 
     Raises:
         IdempotencyKeyReused: The earlier request with this key was a different one.

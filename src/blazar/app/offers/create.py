@@ -1,4 +1,4 @@
-"""Making an offer: resources are searched and claimed as for a lease, but only until the offer expires."""
+"""Making an offer: resources are searched and claimed as for a lease, but held only until it expires."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ JsonObject = Mapping[str, object]
 
 
 def create_offer_once(context: Context, caller: Caller, key: str, body: JsonObject) -> JsonObject:
-    """Return ``offer`` and ``is_replayed``; the offer is made unless it was before with this key.
+    """Return ``offer`` and ``is_replayed``; make the offer unless this was done before with this key.
 
     Raises:
         IdempotencyKeyReused: The earlier request with this key was a different one.
@@ -109,7 +109,7 @@ def _create_once(
 
 
 def check_number(context: Context, transaction: Transaction, offer: Offer) -> None:
-    """Raise TooManyOffers if the project has as many offers as it may; concurrent offers of it wait."""
+    """Raise TooManyOffers if the project has the most offers allowed; its concurrent offers wait."""
     limit = context.settings.leases.offers.per_project
     if not limit:
         return
@@ -130,7 +130,7 @@ def _offer(context: Context, lease: Lease, window: Interval, found: Found, ttl: 
         start=lease.start,
         end=lease.end,
         before_end=None if before_end is None else before_end.time,
-        # A lease cannot be made after its end.
+        # A lease cannot be created after its end.
         expires_at=min(now + ttl, lease.end),
         reservations=lease.reservations,
         allocations=tuple(allocations_of(context, lease.reservations, window, found.chosen)),

@@ -1,7 +1,7 @@
 """Making an offer for a change of a lease: what the lease does not hold already is held until it expires.
 
-The reservations of the lease hold it, so that it is in the way of others only: neither the lease itself nor
-its other offers conflict with it. Of all offers for a lease, only one can be committed (ADR-0017).
+The reservations of the lease hold it, so it blocks only others: neither the lease itself nor its other offers
+conflict with it. Of all offers for a lease, only one can be committed (ADR-0017).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def create_lease_offer_once(
     body: JsonObject,
     expected: Owner | None = None,
 ) -> JsonObject:
-    """Return ``offer`` and ``is_replayed``; the offer is made unless it was before with this key.
+    """Return ``offer`` and ``is_replayed``; make the offer unless this was done before with this key.
 
     Raises:
         IdempotencyKeyReused: The earlier request with this key was a different one.
@@ -159,7 +159,7 @@ def _missing(context: Context, plan: Plan) -> Iterable[Allocation]:
 def _fixed(asked: JsonObject, plan: Plan, now: datetime) -> JsonObject:
     """Return the keys of the request with dates that mean the same when the offer is committed.
 
-    A lease that is to start now then starts at that moment.
+    A lease that is to start now starts at that moment.
     """
     dates = {"start_date": plan.lease.start, "end_date": plan.lease.end}
     fixed = {

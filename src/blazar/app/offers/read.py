@@ -26,7 +26,7 @@ def list_offers(context: Context, caller: Caller) -> Sequence[JsonObject]:
 
 
 def get_offer(context: Context, caller: Caller, offer_id: str) -> JsonObject:
-    """Return an offer, also one that was committed or has expired. Raises OfferNotFound."""
+    """Return an offer, even if it was committed or has expired. Raises OfferNotFound."""
     return offer_view(context, read_offer(context, caller, offer_id))
 
 
@@ -64,7 +64,7 @@ def read_offer(context: Context, caller: Caller, offer_id: str) -> Offer:
 
 
 def offer_view(context: Context, offer: Offer) -> JsonObject:
-    """Return an offer as JSON. ``amount`` is the number of units that it holds; 0 once it no longer does.
+    """Return an offer as JSON. ``amount`` is the number of units that it holds; 0 once it holds none.
 
     For a change of a lease, ``amount`` includes what the lease holds.
     """
@@ -95,7 +95,7 @@ def offer_view(context: Context, offer: Offer) -> JsonObject:
 
 
 def _lease_id(offer: Offer) -> str | None:
-    """Return the lease that was made of an offer, or for which it is."""
+    """Return the lease that was made from an offer, or that the offer would change."""
     if offer.change is not None:
         return offer.change.lease_id
     return None if offer.committed_at is None else offer.id

@@ -1,7 +1,7 @@
 """Use cases of subscriptions: make, list, change, test and delete them.
 
-A subscription belongs to its project: every member sees and deletes it, so that nothing is sent unnoticed by
-the project, also after its user has left.
+A subscription belongs to its project: every member can see and delete it, so that nothing is sent without the
+project's knowledge, even after its user has left.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MOST_CODE_ATTEMPTS: Final = 5
 _SHOWN_DELIVERIES: Final = 100
 _CONFIRMATION_PERIOD: Final = timedelta(days=1)
 _CONFIRMATIONS_OF_PROJECT: Final = 10
-"""Codes that a project may have mailed in that period; an address gets one."""
+"""The most codes that are mailed for a project in that period; an address gets one."""
 
 
 def list_subscriptions(context: Context, caller: Caller, sees_site: bool) -> Sequence[JsonObject]:
@@ -66,11 +66,11 @@ def get_subscription(context: Context, caller: Caller, subscription_id: str, see
 
 
 def create_subscription(context: Context, caller: Caller, body: JsonObject, is_operator: bool) -> JsonObject:
-    """Make a subscription, and return it; that of a webhook with its secret, which is not shown again.
+    """Create a subscription and return it; that of a webhook with its secret, which is not shown again.
 
     Raises:
         BadRequest: The body is invalid.
-        TooManySubscriptions: The project has as many as it may.
+        TooManySubscriptions: The project has the most allowed.
     """
     asked = parse_subscription(context, caller, body, is_operator=is_operator)
     if asked.kind is ChannelKind.WEBHOOK:
@@ -188,7 +188,7 @@ def _get(
 
 
 def _check_number(context: Context, transaction: Transaction, asked: Subscription) -> None:
-    """Raise TooManySubscriptions if the project has as many as it may; concurrent requests of it wait."""
+    """Raise TooManySubscriptions if the project has the most allowed; its concurrent requests wait."""
     limit = context.settings.notices.per_project
     if not limit or asked.scope is Scope.SITE:
         return
@@ -266,7 +266,7 @@ def _queue(
         message_id=context.new_id(),
         subscription=subscription,
         type=kind,
-        # Not behind notices of leases that wait.
+        # Do not queue it behind notices of leases.
         lease_id=subscription.id,
         data={"subscription_id": subscription.id, **data},
         at=now,

@@ -54,7 +54,7 @@ def subscription_view(context: Context, caller: Caller, subscription: Subscripti
 
 
 def delivery_view(delivery: Delivery) -> JsonObject:
-    """Return a delivery that is tried or was given up, without its content."""
+    """Return a delivery that is pending or was given up, without its content."""
     return {
         "id": delivery.message_id,
         "event": delivery.type,
