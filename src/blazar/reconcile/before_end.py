@@ -1,4 +1,4 @@
-"""The before-end action of a lease: taken once the notice was given, and completed before teardown."""
+"""The before-end action of a lease: taken after the notice was given, and completed before teardown."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _is_open(event: Event) -> bool:
 
 
 def _time_left(context: Context, lease: Lease, phase: Phase, now: datetime) -> timedelta:
-    """Return for how long a lease that is over can still be kept; zero if it cannot."""
+    """Return how long a lease that is over can still be kept; zero if it cannot."""
     if phase is not Phase.OVER or lease.is_deleting:
         return timedelta(0)
     settings = context.settings.leases

@@ -1,6 +1,6 @@
 """Healing: replacing failed resources of a lease.
 
-A reservation that has not started is moved to other resources, as few of them as possible. From an active
+A reservation that has not started gets other resources, with as few changes as possible. From an active
 reservation, only idle resources are taken. A reservation that lacks resources since an import, because they
 were reserved twice, is completed in the same way. Code that detects the failure or recovery of a resource
 only schedules the leases that hold it; healing starts here, from the present state.
@@ -206,7 +206,7 @@ class _Patient:
         return retrying(self.context, once, attempts=_CLAIM_ATTEMPTS)
 
     def _replace_all(self) -> bool:
-        """Replace also the healthy resources if all must have the same value of a property."""
+        """Also replace the healthy resources if all must have the same value of a property."""
         grouping = self.reservation.grouping
         if self.has_begun or grouping is None or grouping.same is None:
             return False

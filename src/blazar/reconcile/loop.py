@@ -1,4 +1,4 @@
-"""The reconciler of one manager: timers and wake-ups decide when it runs, claims decide on which work."""
+"""The reconciler of one manager: timers and wake-ups decide when it runs, claims decide what it works on."""
 
 from __future__ import annotations
 

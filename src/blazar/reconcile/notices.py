@@ -22,9 +22,9 @@ from blazar.ports.notices import Channels, Delivery, DeliveryFailed
 NOTICES_AT_ONCE: Final = 50
 """Maximum number of notices for which deliveries are stored in one transaction."""
 _TAKEN_FOR: Final = timedelta(seconds=60)
-"""Afterwards, another manager delivers. If the first one was only slow, the notice is delivered twice."""
+"""Time after which another manager delivers. If the first was only slow, the notice is delivered twice."""
 _SHARE_OF_PROJECT: Final = 4
-"""A project has at most one of so many workers."""
+"""A project has at most one in this many workers."""
 _SENT, _FAILED, _DEAD = "sent", "failed", "dead"
 _LONGEST_PROBLEM: Final = 500
 
@@ -146,7 +146,7 @@ def fan_out(context: Context) -> int:
     """Store a delivery of each of the oldest notices for each of its subscribers; return their number.
 
     Raises:
-        ConcurrentUpdate: Another manager did so at the same time.
+        ConcurrentUpdate: Another manager stored them at the same time.
     """
     with context.store.begin() as transaction:
         notices = transaction.notices.take(NOTICES_AT_ONCE)

@@ -24,7 +24,7 @@ SENT_AT_ONCE = 50
 GIVE_UP_AFTER = timedelta(days=3)
 """Default age after which the sender gives up on a message."""
 _TAKEN_FOR = timedelta(seconds=15)
-"""Afterwards, another manager sends the messages. If the first one was only slow, they are sent twice."""
+"""Time after which another manager sends the messages. If the first was only slow, they are sent twice."""
 _LONGEST_BATCH = timedelta(seconds=5)
 """Time after which the rest of a batch is left to the next one, so that no other manager sends it too."""
 _LONGEST_PAUSE = timedelta(minutes=5)

@@ -1,7 +1,7 @@
 """Preparation of a database that was restored from a backup, before the managers start.
 
-The cloud did not go back with the database. So it may have objects of leases that the database does not know,
-lack objects of leases that were ended meanwhile, and have others of leases that were extended.
+The cloud was not restored with the database. So it may have objects of leases that are not in the database,
+lack objects of leases that were ended meanwhile, and have other objects of leases that were extended.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class Restored:
     """The differences between a restored database and the cloud that need a decision."""
 
     unknown: Mapping[str, Sequence[str]]
-    """By reservation that the database does not know, its objects: of leases made after the backup."""
+    """Objects of leases made after the backup, by reservation; the database does not know these."""
     ending: tuple[Lease, ...]
-    """Leases whose end has passed, and of which something is in the cloud: managers end them at once."""
+    """Leases whose end has passed and that have objects in the cloud: managers end them at once."""
     leases: int
     """The number of leases that have not ended."""
 
@@ -39,9 +39,9 @@ def compare_restored(context: Context) -> Restored:
 
 
 def complete_restore(context: Context, actor: str) -> Restored:
-    """Make the database usable beside a cloud that did not go back with it; return the differences.
+    """Make the database usable with a cloud that was not restored with it; return the differences.
 
-    No number that was given out after the backup is given out again: clients and processes that kept answers,
+    No number that was issued after the backup is issued again: clients and processes that kept answers,
     generations or claims notice that they are outdated. Every lease is compared with the cloud as soon as a
     manager starts, whatever the time of its next event, and the sweep and the discovery run.
 
@@ -52,7 +52,7 @@ def complete_restore(context: Context, actor: str) -> Restored:
     with context.store.begin() as transaction:
         transaction.resources.renew_generations(now)
         transaction.work.renew_claims()
-        # An object that a sweep found before the backup was perhaps being made then.
+        # An object that a sweep found before the backup may just have been in the making then.
         transaction.findings.note(SWEEP, [], now)
         pending = [each.id for each in transaction.leases.list() if not _is_over(each)]
         transaction.work.schedule([*pending, SWEEP, DISCOVER], now)

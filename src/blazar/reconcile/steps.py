@@ -92,7 +92,7 @@ def take_steps(
         check_claim: Called before every step; an exception from it ends the work.
     """
     if not is_canonical_id(assignment.reservation_id):
-        # Such an id could match a foreign object in the cloud, for example the freepool or a public flavor.
+        # Any other id could match a foreign object in the cloud, for example the freepool or a public flavor.
         is_over = phase is Phase.OVER
         refused = None if is_over else "the reservation's id is not a UUID, so nothing is created for it"
         return Report(is_complete=is_over, is_deployed=False, occupied=frozenset(), refused=refused)
@@ -218,7 +218,7 @@ class _Work:
         return _Failed(_silence(outcome)) if isinstance(outcome, CloudUnavailable) else outcome
 
     def _report(self, item: Item, outcome: Outcome | _Failed) -> None:
-        """Record in the report why a step is not done, if it is not."""
+        """If a step is not done, record the reason in the report."""
         match outcome:
             case Waiting():
                 self.report.waiting.append(outcome)

@@ -17,7 +17,7 @@ from blazar.ports.work import WaitingLease
 
 
 def tell_low_resources(context: Context) -> None:
-    """Notify operators of too few free resources of a type, once until there are enough."""
+    """Notify operators once that too few resources of a type are free, and again only after enough were."""
     kind, now = NoticeType.RESOURCES_LOW, context.clock.now()
     with context.store.read() as transaction:
         watching = [each for each in transaction.subscriptions.of_types({kind}) if _watched(context, each)]
@@ -39,7 +39,7 @@ def tell_low_resources(context: Context) -> None:
 
 
 def tell_waiting_leases(context: Context) -> None:
-    """Notify operators of a lease that waits for too long, once for as long as it waits."""
+    """Notify operators of a lease that waits for too long, once per wait."""
     kind, now = NoticeType.LEASE_WAITS, context.clock.now()
     with context.store.read() as transaction:
         watching = [
@@ -71,7 +71,7 @@ def tell_waiting_leases(context: Context) -> None:
 
 
 def _watched(context: Context, subscription: Subscription) -> bool:
-    """Return whether an enabled subscription names a type that is enabled, too."""
+    """Return whether an enabled subscription names a type that is also enabled."""
     conditions = subscription.conditions
     return conditions.below is not None and conditions.resource_type in context.plugins
 

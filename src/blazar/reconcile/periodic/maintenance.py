@@ -13,11 +13,11 @@ from blazar.booking.scheduling import reschedule_missing
 from blazar.domain.maintenance import KEPT_FOR, Maintenance, MaintenanceStatus
 
 _RETURNS_WITHIN: Final = timedelta(hours=1)
-"""Time after the end in which resources are put back into their pool; later, the sweep does it."""
+"""Time after the end during which resources are put back into their pool; later, the sweep does it."""
 
 
 def maintain(context: Context, actor: str, check_claim: Callable[[], None]) -> None:
-    """Move reservations ahead away from resources under maintenance, as far as possible by now.
+    """Move upcoming reservations away from resources under maintenance, as far as possible by now.
 
     Resources leave their pool, and return to it when the maintenance has ended. Maintenances that ended
     ``KEPT_FOR`` ago are deleted.

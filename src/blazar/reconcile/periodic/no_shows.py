@@ -33,8 +33,8 @@ def end_no_shows(
     Args:
         context: The context.
         actor: The actor recorded in the journal.
-        observed: The types that have just been observed. A lease waits if the use of another type of it is
-            observed otherwise, but was not this time.
+        observed: The types that have just been observed. A lease waits if it has another type whose use is
+            usually observed, but was not this time.
         check_claim: Called before each change; an exception from it ends the task.
     """
     settings = context.settings.usage
@@ -71,10 +71,10 @@ def end_no_shows(
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """The observations that verdicts follow from."""
+    """The observations from which verdicts follow."""
 
     periods: Mapping[str, Interval]
-    """By type with a grace period: the time up to now that was observed without a gap."""
+    """The time up to now that was observed without a gap, by type with a grace period."""
     missed: Collection[str]
     """The types whose use could not be observed this time."""
 
@@ -86,7 +86,7 @@ class Observed:
     def unused(
         self, lease: Lease, since: Mapping[ReservationId, datetime]
     ) -> Mapping[ReservationId, Interval]:
-        """Return, for each observed reservation, the observed time since it is usable."""
+        """Return, for each observed reservation, the observed time since it became usable."""
         return {
             each.id: Interval(begin, period.end)
             for each in lease.reservations
@@ -99,7 +99,7 @@ class Observed:
 def _judged(
     transaction: Transaction, rule: NoShowRule, observed: Observed, now: datetime
 ) -> Iterator[tuple[Lease, Verdict]]:
-    """Yield the leases for which something is to be done."""
+    """Yield the leases that require an action."""
     for some in in_portions(transaction.usage.list_active(), _LEASES_AT_ONCE):
         leases = [each for each in transaction.leases.get_many(some) if observed.concerns(each)]
         ids = [each.id for lease in leases for each in lease.reservations]
@@ -119,8 +119,8 @@ def _judged(
 def _warned_at(transaction: Transaction, lease: Lease, begin: datetime) -> datetime | None:
     """Return the time of the first warning since an instant.
 
-    An earlier one is not valid any more: after a failure, or a gap in the observations, the grace period
-    began again.
+    Earlier ones are no longer valid: after a failure, or a gap in the observations, the grace period starts
+    again.
     """
     warnings = (each.at for each in transaction.journal.list(lease.id) if each.event == WARNED)
     return min((each for each in warnings if each >= begin), default=None)

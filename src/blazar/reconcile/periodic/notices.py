@@ -23,13 +23,13 @@ from blazar.reconcile.periodic.offers import LIFETIME
 _AT_ONCE: Final = 100
 _OVER: Final = (LeaseStatus.TERMINATING, LeaseStatus.TERMINATED, LeaseStatus.DELETING)
 _KEPT_FOR: Final = timedelta(days=2)
-"""Longer than expired offers are known, for which subscribers get one notice."""
+"""Longer than expired offers are kept, so that subscribers get only one notice of each."""
 _MINUTE: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reminder:
-    """A reminder of a start or an end, which a subscriber has not got yet."""
+    """A reminder of a start or an end that a subscriber has not received yet."""
 
     lease: Lease
     subscription: Subscription
@@ -88,7 +88,7 @@ def _remind(context: Context) -> None:
 def _due(
     context: Context, kind: NoticeType, leases: Sequence[Lease], subscribed: Sequence[Subscription]
 ) -> Iterator[Reminder]:
-    """Yield the reminders of one type that are due now, also those that were sent."""
+    """Yield the reminders of one type that are due now, including those that were sent."""
     now = context.clock.now()
     for subscription in subscribed:
         configured = subscription.as_configured(context.settings.notices.default_types)
@@ -115,7 +115,7 @@ def _is_told(earlier: Told | None, due: Told) -> bool:
 
 
 def _store(context: Context, reminders: Sequence[Reminder]) -> None:
-    """Store deliveries of reminders, and that they were sent."""
+    """Store deliveries of reminders, and record that they were sent."""
     now = context.clock.now()
     with context.store.begin() as transaction:
         views = _views(context, transaction, {each.lease.id for each in reminders})
@@ -192,7 +192,7 @@ def _tell_expired_offers(context: Context) -> None:
 
 
 def _delete_old(context: Context) -> None:
-    """Delete what is not needed any more."""
+    """Delete records that are no longer needed."""
     now, kept_for = context.clock.now(), context.settings.notices.kept_for
     with context.store.begin() as transaction:
         transaction.subscriptions.purge(now - _KEPT_FOR)

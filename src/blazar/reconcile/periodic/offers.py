@@ -12,7 +12,7 @@ from blazar.booking.scheduling import reschedule_missing
 from blazar.domain.offers import EXPIRY_GRACE
 
 LIFETIME: Final = timedelta(hours=24)
-"""Time after its expiry for which an offer is known, so that a late commit gets 410; part of the API."""
+"""Time after its expiry for which an offer is kept, so that a late commit gets 410; part of the API."""
 
 _logger = logging.getLogger(__name__)
 

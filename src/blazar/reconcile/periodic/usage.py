@@ -26,8 +26,8 @@ _logger = logging.getLogger(__name__)
 def observe_use(context: Context, actor: str, check_claim: Callable[[], None]) -> None:
     """Record which resources of active reservations are in use now.
 
-    The cloud is asked once for all reservations of a type. If it does not answer, the type is not observed
-    this time, and the others are. Then leases that are not used are ended, if the operator wants that.
+    The cloud is asked once for all reservations of a type. If it does not answer, only the other types are
+    observed this time. Then leases that are not used are ended, if the operator wants that.
 
     Args:
         context: The context.
@@ -39,7 +39,7 @@ def observe_use(context: Context, actor: str, check_claim: Callable[[], None]) -
         if not isinstance(plugin, ObservesUse):
             continue
         check_claim()
-        # Before the request: a server that is created meanwhile is seen by the next observation.
+        # Before the request: a server that is created meanwhile appears in the next observation.
         now = context.clock.now()
         try:
             found = plugin.observe_use(context.cloud, assignments[resource_type])
