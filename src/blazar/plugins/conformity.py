@@ -1,4 +1,4 @@
-"""Conformity of a plugin with the contract: the mistakes that Python does not find by itself."""
+"""Conformity of a plugin with the contract: detection of mistakes that Python itself does not find."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from blazar.plugins.contract import ResourcePlugin
 
 
 def list_violations(plugin: object) -> tuple[str, ...]:
-    """Return every difference between a plugin and the contract, as sentences that name attribute or method.
+    """Return every difference between a plugin and the contract, in sentences that name attribute or method.
 
     These are missing attributes and methods, methods that do not accept the arguments of the contract,
     methods of capabilities that the plugin does not declare, and capabilities that exclude each other.
@@ -66,7 +66,7 @@ def _accepts(found: Callable[..., object], method: Callable[..., object]) -> boo
 
 @functools.cache
 def _function_accepts(found: Callable[..., object], method: Callable[..., object], *, has_self: bool) -> bool:
-    """Return the same for a function; cached, because tests make thousands of plugins of the same classes."""
+    """Return what :func:`_accepts` does; cached, because tests make thousands of plugins of few classes."""
     _, *parameters = inspect.signature(method).parameters.values()
     by_name = {each.name: None for each in parameters if each.kind is inspect.Parameter.KEYWORD_ONLY}
     try:

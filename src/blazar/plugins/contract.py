@@ -127,7 +127,7 @@ class AllocatedResource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment(Generic[SpecT]):
-    """A reservation in the form in which a plugin gets it for work on the cloud."""
+    """A reservation as a plugin receives it for work on the cloud."""
 
     lease_id: LeaseId
     reservation_id: ReservationId
@@ -161,7 +161,7 @@ class ResourcePlugin(Protocol[SpecT, ItemT, SeenT]):
 
     resource_type: ClassVar[str]
     collection: ClassVar[str]
-    """The kind of resources that its reservations hold: ``host``, ``floatingip``, or a kind of its own."""
+    """The kind of resources that its reservations hold: ``host``, ``floatingip``, or a new kind."""
     quota_unit: ClassVar[QuotaUnit]
     """The unit in which a project's reserved amounts are counted and limited; types may share one."""
 

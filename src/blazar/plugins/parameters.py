@@ -63,7 +63,7 @@ def parse_properties(value: object, key: str = "resource_properties") -> str | N
 
 
 def check_capability_names(names: Iterable[str], taken: Collection[str]) -> None:
-    """Check the names of extra capabilities, of which none may be in *taken*. Raises InvalidParameter."""
+    """Check the names of extra capabilities; none may be in *taken*. Raises InvalidParameter."""
     for name in names:
         if name in taken:
             raise InvalidParameter(name, "cannot be the name of an extra capability")

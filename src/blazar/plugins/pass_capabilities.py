@@ -24,8 +24,8 @@ class CleansUp:
     """Some items are never wanted; ``observe`` returns them so that they are removed.
 
     Each is a step that undoes no step of making, such as the deletion of the lessee's servers. If ``wanted``
-    returns such an item, the reconcile pass fails as a fault of the plugin. Without it, every observed item
-    can be wanted.
+    returns such an item, the reconcile pass fails as a fault of the plugin. Without the capability, every
+    observed item can be wanted.
     """
 
     clean_up_ranks: ClassVar[frozenset[int]]
@@ -57,7 +57,7 @@ class ServesDespiteFailure(ABC, Generic[SpecT]):
 
 
 class ObservesUse(ABC, Generic[SpecT]):
-    """The lessees' use of resources can be observed. Without it, usage reports do not know it."""
+    """The lessees' use of resources can be observed. Without it, usage reports do not include their use."""
 
     @abstractmethod
     def observe_use(

@@ -19,7 +19,8 @@ class RequiresProperties(ABC, Generic[SpecT]):
     """A spec names properties that its resources must have.
 
     The core checks that the caller may see these properties and that there are not too many conditions, and
-    keeps a property of a host while a reservation relies on it. Without it, specs name no properties.
+    keeps a property of a host while a reservation relies on it. Without the capability, specs name no
+    properties.
     """
 
     @abstractmethod
@@ -50,7 +51,7 @@ class StatesNeed(ABC, Generic[SpecT]):
 
     @abstractmethod
     def change_need(self, units: int) -> JsonObject:
-        """Return the keys of a request with which a reservation needs only so many units. Pure.
+        """Return the keys of a request with which a reservation needs only *units*. Pure.
 
         Called for alternatives to a request that was refused, with fewer units than it needed.
         """
@@ -79,9 +80,9 @@ class SuggestsOtherTypes(ABC, Generic[SpecT]):
 class HasCatalogueEntry:
     """The catalogue describes the type to lessees. Without it, it has only its name and amounts.
 
-    By ``public_facts``, and by the properties that operators have set, lessees may also see free amounts and
-    the calendar in groups. Every lessee sees their values, so a fact that names a single resource, or that
-    discloses anything about other lessees, is not one of them.
+    Lessees may also see free amounts and the calendar grouped by ``public_facts`` and by the properties that
+    operators have set. Every lessee sees the values, so a fact that names a single resource, or discloses
+    anything about other lessees, must not be public.
     """
 
     request_keys: ClassVar[tuple[str, ...]]
@@ -104,7 +105,7 @@ class DescribesUse(ABC, Generic[SpecT]):
 
 
 class ExplainsProblems:
-    """Lessees read why a reservation fails or waits. Without it, they read only what the core can explain."""
+    """Lessees read why a reservation fails or waits. Without it, they read only the core's explanations."""
 
     problem_texts: ClassVar[Mapping[str, str]]
     """Texts for lessees by regular expression. The first one that is found in a recorded problem counts.
@@ -119,11 +120,11 @@ class ReadsAsLessee(ABC, Generic[SpecT]):
 
     @abstractmethod
     def look_up(self, spec: SpecT, lessee: LesseeCompute) -> SpecT:
-        """Return the spec with these data; called for every new or changed spec, while its request is served.
+        """Return the spec with this data; called for every new or changed spec, while its request is served.
 
         Raises:
             NotFound: The lessee cannot see an object that the spec names.
-            BadRequest, Conflict: It cannot be reserved.
+            BadRequest, Conflict: Such an object cannot be reserved.
         """
 
 
@@ -146,15 +147,15 @@ class CreatesAsLessee(ABC, Generic[SpecT]):
     def provide(
         self, spec: SpecT, reservation_id: ReservationId, lessee: LesseeCompute, *, afresh: bool
     ) -> SpecT:
-        """Make these objects, and return the spec with their ids.
+        """Create these objects and return the spec with their ids.
 
         Called while a request is served, after the resources were chosen.
 
         Args:
-            spec: The requested spec. Objects that it names already are not made again.
+            spec: The requested spec. Objects that it already names are not created again.
             reservation_id: The reservation; it is part of their names.
             lessee: Nova, called with the lessee's token.
-            afresh: True if the objects that the spec names may be gone, so that they must be made again.
+            afresh: True if the objects that the spec names may be gone and must be created again.
         """
 
     @abstractmethod
@@ -169,7 +170,7 @@ class ReleasesWhileActive(ABC, Generic[SpecT]):
     """Unused resources can be taken away from a reservation that has begun.
 
     Without it, an active reservation keeps all resources until it ends: requests that reduce it are refused,
-    and failed resources of it are not replaced.
+    and its failed resources are not replaced.
     """
 
     @abstractmethod
@@ -230,5 +231,5 @@ class HoldsAfterEnd(ABC, Generic[SpecT]):
     def hold_after_end(self, spec: SpecT) -> timedelta:
         """Return how long the resources stay booked after the end; zero for not at all. Pure.
 
-        A resource that is observed free before that is released. A change of the spec may change the time.
+        A resource that is observed free earlier is released. A change of the spec may change the time.
         """

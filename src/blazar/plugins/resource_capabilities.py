@@ -69,7 +69,7 @@ class RegistersResources(ABC):
         """Check that a resource may be removed; change nothing.
 
         Raises:
-            Conflict: The resource is in use, although no lease holds it, and must stay.
+            Conflict: The resource is in use although no lease holds it, so it must stay.
         """
 
 
@@ -89,7 +89,7 @@ class HasPool(ABC):
 
     @abstractmethod
     def enter_pool(self, cloud: Cloud, resources: Sequence[Mapping[str, Fact]]) -> None:
-        """Put those resources into the pool that no reservation holds; safe to repeat. Raises as above."""
+        """Put the resources that no reservation holds into the pool; safe to repeat. Raises CloudError."""
 
     @abstractmethod
     def find_by_aggregate(self, cloud: Cloud, name: str) -> Collection[str] | None:

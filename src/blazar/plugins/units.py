@@ -29,7 +29,7 @@ class UnitSpec(Protocol):
 
     @property
     def requirement(self) -> Requirement:
-        """Return the requirement for a resource, which requests have as ``resource_properties``."""
+        """Return the requirement for a resource, from ``resource_properties`` of requests."""
 
 
 UnitSpecT = TypeVar("UnitSpecT", bound=UnitSpec)

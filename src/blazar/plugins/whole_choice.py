@@ -18,14 +18,14 @@ from blazar.plugins.contract import Wish
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WholeChoice:
-    """The resources that a wish for whole ones could get."""
+    """The resources that a wish for whole resources could get."""
 
     wish: Wish[Any]
     availability: Availability
     keepable: Mask
-    """The held ones that satisfy the requirement and are free for the reservation."""
+    """The held resources that satisfy the requirement and are free for the reservation."""
     new: Mask
-    """The others that do, and can be reserved."""
+    """The other resources that satisfy it, are free and can be reserved."""
 
     @classmethod
     def of(cls, wish: Wish[Any], availability: Availability, requirement: Requirement) -> WholeChoice:

@@ -45,7 +45,7 @@ def demand_of(flavor: Flavor, devices: Sequence[Group] = ()) -> Demand:
 
     Args:
         flavor: The flavor.
-        devices: PCI devices that its servers need in addition.
+        devices: Additional PCI devices that its servers need.
 
     Raises:
         InvalidParameter: An extra spec is invalid; the error names it.

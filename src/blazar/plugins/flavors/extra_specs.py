@@ -7,7 +7,7 @@ There are four kinds:
   secure boot.
 - *Harmless* ones affect only the server.
 - *Unguaranteed* ones select hosts by a rule that Placement cannot count, such as whether huge pages are free.
-  The reservation's flavor has them too, but a host may have no room for a server with them.
+  The reservation's flavor has them too, but a host may lack room for a server with them.
 - *Forbidden* ones mark flavors for this service and BlazarFilter.
 
 The names are those of Nova's documentation of extra specs.
@@ -90,7 +90,7 @@ def list_forbidden(extra_specs: Mapping[str, str]) -> list[str]:
 
 
 def list_unguaranteed(extra_specs: Mapping[str, str]) -> list[str]:
-    """Return the keys of those that no reservation can guarantee, sorted.
+    """Return the keys of extra specs that no reservation can guarantee, sorted.
 
     ``pci_passthrough:alias`` is one of them; the caller may remove it if all aliases are configured.
     """

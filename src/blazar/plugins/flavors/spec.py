@@ -66,7 +66,7 @@ class FlavorSpec(SlotSpec):
         """Return the template of the reservation's flavor. Raises ValueError before the source was read."""
         if self.source is None:
             raise ValueError(f"flavor {self.source_id} was not looked up")
-        # As in the existing service, servers of the reservation have no swap of their own.
+        # As in the existing service, servers of the reservation have no swap.
         return replace(self.source, swap_mb=0, rxtx_factor=1.0, is_disabled=False)
 
 

@@ -203,6 +203,6 @@ API: Final = TypeApi(
         "floating_network_id": "Return only floating IPs of this network.",
         "floating_ip_address": "Return only floating IPs with this address.",
     },
-    # As in the existing service, where a shortage of floating IPs is a 400.
+    # In the existing service, too, a shortage of floating IPs is a 400.
     shortages_at_1_0={500: {NotEnoughFloatingIPs: 400}},
 )

@@ -38,7 +38,7 @@ class FloatingIPLeftovers:
         if not registered:
             return {}
         marked = tuple(self._marked(registered))
-        # Read after the cloud, so that a lease that starts meanwhile is not among the marked ones.
+        # Read after the cloud, so that addresses of a lease that starts meanwhile are not leftovers.
         with self._store.read() as transaction:
             registered = transaction.of(FLOATING_IP_STORE).list()
             holders = transaction.allocations.list_holders(FLOATING_IP_STORE.collection)

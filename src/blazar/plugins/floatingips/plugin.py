@@ -174,7 +174,7 @@ class FloatingIPs(
     def reduce(
         self, spec: FloatingIPSpec, released: Sequence[AllocatedResource], left: int
     ) -> FloatingIPSpec:
-        """Return the spec with so many addresses; a released one is no longer required."""
+        """Return the spec with the remaining number of addresses; a released one is no longer required."""
         addresses = {str(each.facts["address"]) for each in released}
         required = tuple(each for each in spec.required if each not in addresses)
         return replace(spec, amount=left, required=required)
@@ -274,7 +274,7 @@ def _promised(assignment: Assignment[FloatingIPSpec]) -> Mapping[str, tuple[str,
 def _is_own(found: FloatingIP, scope: str, assignment: Assignment[FloatingIPSpec]) -> bool:
     """Return whether a floating IP at an address of a reservation was created for the reservation.
 
-    If an id is recorded, only that floating IP was. Otherwise the floating IP may have been created just
+    If an id is recorded, only the floating IP with this id was. Otherwise, it may have been created just
     before.
     """
     if found.project_id != assignment.project_id:

@@ -24,7 +24,7 @@ class FloatingIPRequests(Protocol):
         """Register an address of an external network and return it."""
 
     def delete_floatingip(self, caller: Caller, floatingip_id: str) -> None:
-        """Remove an address from the service, so that the operator can use it otherwise."""
+        """Remove an address from the service, so that the operator can use it for other purposes."""
 
 
 REQUESTS: Final[RequestsKey[FloatingIPRequests]] = RequestsKey(FloatingIPRequests)

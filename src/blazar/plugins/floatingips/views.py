@@ -27,6 +27,6 @@ def floatingip_view(floatingip: FloatingIP, formats: Formats = API) -> JsonObjec
 def describe_floatingips(
     transaction: Transaction, floatingip_ids: Collection[ResourceId]
 ) -> Mapping[ResourceId, JsonObject]:
-    """Return those of the resources that are floating IPs, as filters receive them."""
+    """Return the given resources that are floating IPs, as filters receive them."""
     floatingips = transaction.of(FLOATING_IP_STORE).get_many(floatingip_ids)
     return {each.id: floatingip_view(each, USAGE) for each in floatingips}

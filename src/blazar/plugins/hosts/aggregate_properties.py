@@ -1,6 +1,6 @@
 """Extra capabilities of hosts that follow from Nova's host aggregates, such as the rack of a host.
 
-Lessees can then group hosts by aggregates, have a reservation in one of them or spread over several, and
+Lessees can then group hosts by aggregate, and place a reservation in one of them or spread it over several;
 operators record racks in one place only.
 """
 

@@ -125,7 +125,7 @@ def _own_zones(cloud: Cloud, settings: HostSettings, aggregates: Sequence[Aggreg
         for host, zone in cloud.hypervisors.list_availability_zones().items()
         if not zone.startswith(settings.availability_zone_prefix)
     }
-    # Hosts move between these two requests; for a zone, the first response takes precedence.
+    # Hosts may move between these two requests; for a zone, the first response takes precedence.
     zones |= {
         host: each.availability_zone for each in aggregates if each.availability_zone for host in each.hosts
     }

@@ -12,15 +12,15 @@ from blazar.plugins.hosts.spec import HostSpec
 
 _TYPE: Final = "virtual:instance"
 _PARTS: Final = (1, 2, 4)
-"""The sizes of an instance, as parts of the smallest host: an empty host may be kept from whole use only."""
+"""The sizes of an instance, as parts of the smallest host: an empty host may only be closed to whole use."""
 _SIZES: Final = {"vcpus": "vcpus", "memory_mb": "memory_mb", "disk_gb": "local_gb"}
-"""The fact about a host for each key of an instance."""
+"""The fact of a host that corresponds to each key of an instance."""
 
 
 def instances_instead(
     spec: HostSpec, facts: Sequence[Mapping[str, Fact]]
 ) -> Iterator[tuple[str, JsonObject]]:
-    """Yield one instance for each host, each on a host of its own, largest first.
+    """Yield requests for one instance per host, each on a different host, largest instances first.
 
     Args:
         spec: The spec of the hosts.

@@ -25,9 +25,9 @@ class Kind(IntEnum):
     WITHDRAWN = 4
     """A host in the aggregate is not in the freepool."""
     CLOSED = 5
-    """A host of the freepool is closed to preemptible servers without need."""
+    """A host of the freepool is needlessly closed to preemptible servers."""
     UNANNOUNCED = 6
-    """A preemptible server was not notified yet that it will be deleted."""
+    """A preemptible server has not been notified yet that it will be deleted."""
     SERVER = 7
     """A server runs on a host whose reservation is over. Without an id, servers may exist."""
 

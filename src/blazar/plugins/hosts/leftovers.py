@@ -67,7 +67,7 @@ class HostAggregates:
         return True
 
     def _take_back(self, service_host: str) -> None:
-        """Remove a host from the freepool, in which it must not be beside another aggregate."""
+        """Remove a host from the freepool: it must not be in another aggregate at the same time."""
         freepool = _find_freepool(self._sweep, self._settings)
         if freepool is not None:
             with suppress(CloudNotFound):

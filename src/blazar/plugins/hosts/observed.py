@@ -104,7 +104,7 @@ class Observation:
                 yield HostItem(Kind.SERVER, self._scope(service_host), service_host, server.id)
 
     def _servers_on(self, service_hosts: Iterable[str]) -> Iterator[tuple[str, tuple[Server, ...] | None]]:
-        """Yield the servers by host, None if Nova did not answer; one request for each host."""
+        """Yield the servers by host, or None if Nova did not answer; one request for each host."""
         hosts, breaker = sorted(service_hosts), CircuitBreaker()
         looks = [partial(self._cloud.servers.list_servers, service_host=each) for each in hosts]
         found = self._cloud.executor.run([partial(breaker.call, each) for each in looks])

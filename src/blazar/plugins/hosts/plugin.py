@@ -1,7 +1,7 @@
 """The resource plugin for ``physical:host``.
 
 A host is handed over when it is in the reservation's aggregate and out of the freepool. It enters the
-aggregate before it leaves the freepool, and the other way round on release. So it is always in one of them,
+aggregate before it leaves the freepool, and vice versa on release. So it is always in one of them,
 and no ordinary server can be placed on it.
 
 The aggregate's name, zone and metadata are those that BlazarFilter reads.
@@ -179,7 +179,7 @@ class Hosts(
             self._teardown.release(cloud, assignment, released)
 
     def reduce(self, spec: HostSpec, released: Sequence[AllocatedResource], left: int) -> HostSpec:
-        """Return the spec with at most so many hosts; the minimum only decreases."""
+        """Return the spec with at most the remaining number of hosts; the minimum only decreases."""
         return replace(spec, minimum=min(spec.minimum, left), maximum=left)
 
     def choose(self, wish: Wish[HostSpec], availability: Availability) -> Holdings:

@@ -78,7 +78,7 @@ def _leave_freepool(cloud: Cloud, settings: HostSettings, host: Host) -> None:
 
 
 def take_out(cloud: Cloud, settings: HostSettings, service_hosts: Collection[str]) -> None:
-    """Remove those of the hosts from the freepool that are in it; their reservation providers stay."""
+    """Remove hosts from the freepool if they are in it; their reservation providers stay."""
     freepool = get_freepool(cloud, settings)
     for each in sorted(freepool.hosts & set(service_hosts)):
         with suppress(CloudNotFound):
@@ -86,7 +86,7 @@ def take_out(cloud: Cloud, settings: HostSettings, service_hosts: Collection[str
 
 
 def put_back(cloud: Cloud, settings: HostSettings, service_hosts: Collection[str]) -> None:
-    """Add those of the hosts to the freepool that are neither in it nor in a reservation's aggregate."""
+    """Add hosts to the freepool unless they are in it or in a reservation's aggregate."""
     freepool = get_freepool(cloud, settings)
     reserved = {
         host

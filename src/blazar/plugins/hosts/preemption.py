@@ -30,7 +30,7 @@ _RETRY = timedelta(seconds=2)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closing:
-    """The reservation that a host is closed for, and the instant from which servers may be deleted."""
+    """The reservation for which a host is closed, and the instant from which servers may be deleted."""
 
     reservation_id: str
     due: datetime
@@ -66,7 +66,7 @@ def close_host(
         try:
             cloud.servers.set_server_metadata(server.id, {PREEMPTED_AT: closing.due.isoformat()})
         except (CloudConflict, CloudNotFound):
-            continue  # it is going already
+            continue  # its deletion is in progress
     value = f"{closing.reservation_id} {closing.due.isoformat()}"
     cloud.aggregates.set_aggregate_metadata(freepool.id, {f"{CLOSED_KEY}{service_host}": value})
 

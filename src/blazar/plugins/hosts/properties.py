@@ -23,7 +23,7 @@ _NONE: Final[frozenset[str]] = frozenset()
 def list_resource_properties(context: Context, caller: Caller, include_private: bool) -> Sequence[JsonObject]:
     """Return each property that at least one host has, with its values, sorted by name.
 
-    Without the private ones, those of hosts that are only for other projects are not listed either.
+    If private properties are omitted, so are those of hosts that are only for other projects.
     """
     with context.store.read() as transaction:
         found = transaction.of(HOST_STORE).list_properties()

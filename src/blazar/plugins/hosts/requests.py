@@ -48,7 +48,7 @@ class HostRequests(Protocol):
     def get_allocations(
         self, caller: Caller, host_id: str, lease_id: str | None, reservation_id: str | None
     ) -> JsonObject:
-        """Return the same for one host. Raises HostNotFound."""
+        """Return the allocations of one host. Raises HostNotFound."""
 
     def list_resource_properties(self, caller: Caller, include_private: bool) -> Sequence[JsonObject]:
         """Return ``{"property", "private", "values"}`` of each property that a host has, by name."""

@@ -1,7 +1,7 @@
 """The before-end action ``snapshot``: an image of every server on the reservation's hosts.
 
-The image has the reservation, the server and the occasion as properties. So a repeated step finds the images
-made before, and a lease that is extended gets new snapshots before its new end.
+The image has the reservation, the server and the occasion as properties. So a repeated step finds existing
+images, and a lease that is extended gets new snapshots before its new end.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def count_servers(
         cloud: The cloud.
         assignments: The reservations with their hosts.
         key_of: Returns what a server shares with its reservation, in addition to the host.
-        key_for: Returns the same for a reservation.
+        key_for: Returns this key for a reservation.
     """
     if not assignments:
         return {}

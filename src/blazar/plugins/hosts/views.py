@@ -48,6 +48,6 @@ def read_host_view(host: Host, caller: Caller, hidden: Collection[str]) -> JsonO
 def describe_hosts(
     transaction: Transaction, host_ids: Collection[ResourceId]
 ) -> Mapping[ResourceId, JsonObject]:
-    """Return those of the resources that are hosts, as filters receive them."""
+    """Return the given resources that are hosts, as filters receive them."""
     hosts = transaction.of(HOST_STORE).get_many(host_ids)
     return {each.id: host_view(each, formats=USAGE) for each in hosts}

@@ -69,7 +69,7 @@ def return_to_zone(cloud: Cloud, own: Aggregate, service_host: str) -> None:
         try:
             cloud.aggregates.add_host(aggregate_id, service_host)
         except CloudNotFound as error:
-            # Delete the record only if the aggregate or the host does not exist any more.
+            # Delete the record only if the aggregate or the host no longer exists.
             is_there = any(each.id == aggregate_id for each in cloud.aggregates.list_aggregates())
             if is_there and service_host in cloud.hypervisors.list_availability_zones():
                 raise CloudConflict(error.message) from error

@@ -38,7 +38,7 @@ def check_networks(
 ) -> Mapping[str, str]:
     """Update the health of registered network segments.
 
-    A segment has failed if a network is on it that no running reservation of its project explains, if Neutron
+    A segment has failed if it has a network that no running reservation of its project explains, if Neutron
     may now choose it for projects, or if Neutron does not know its physical network.
 
     Args:

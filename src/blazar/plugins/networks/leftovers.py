@@ -20,7 +20,7 @@ class NetworkLeftovers:
     Such a network appears if Neutron completes its creation after the reservation is over. The mark is a tag
     or, without tags, the description. Lessees can edit both, so the database takes precedence: a network is
     never a leftover while a reservation of its project holds the segment. Lessees cannot choose segments, so
-    that a network on one that is registered was made by the service or by an operator.
+    a network on a registered one was made by the service or by an operator.
     """
 
     name: ClassVar[str] = "network"
@@ -41,7 +41,7 @@ class NetworkLeftovers:
         ]
         if not marked:
             return {}
-        # Read after the cloud, so that a lease that starts meanwhile is not among the marked ones.
+        # Read after the cloud, so that networks of a lease that starts meanwhile are not leftovers.
         with self._store.read() as transaction:
             registered = transaction.plugin_resources.list(NETWORKS.name)
             holders = transaction.allocations.list_holders(NETWORKS.name)

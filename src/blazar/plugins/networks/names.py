@@ -25,7 +25,7 @@ def network_description(text: str, reservation_id: str) -> str:
 
 
 def reservations_of(found: SegmentNetwork) -> frozenset[str]:
-    """Return the ids of the reservations that tags or, without them, the description name, unchecked."""
+    """Return the ids of the reservations named in tags or, without tags, the description; unchecked."""
     words = (each.strip("()") for each in found.description.split())
     return named_reservations(found.tags) or named_reservations(frozenset(words))
 
@@ -36,7 +36,7 @@ def choose_names(
     """Return a name for the network of each scope without one, with a number if there are several networks.
 
     Args:
-        name: The requested name; empty for a name after the reservation.
+        name: The requested name; empty for a name made from the reservation's id.
         reservation_id: The reservation.
         scopes: The scopes without a network.
         taken: The present names of the networks of the other scopes.

@@ -47,9 +47,9 @@ def observe_networks(segments: Segments, assignment: Assignment[NetworkSpec], ph
 def is_own(found: SegmentNetwork, scope: str, assignment: Assignment[NetworkSpec]) -> bool:
     """Return whether a network on a segment of a reservation was created for the reservation.
 
-    If an id is recorded, only that network was. If only the intent to create one is recorded, a network of
-    the project was; there was none when the intent was recorded. Without a record, none was. If the records
-    are lost, the project alone decides.
+    If an id is recorded, only the network with this id was. If only the intent to create one is recorded, any
+    network of the project was, because none existed when the intent was recorded. Without a record, none was.
+    If the records are lost, the project alone decides.
     """
     spec = assignment.spec
     is_recorded = not spec.has_records or spec.made.get(scope) in ("", found.id)
@@ -62,7 +62,7 @@ def _records(
     foreign: Mapping[str, SegmentNetwork],
     assignment: Assignment[NetworkSpec],
 ) -> Mapping[str, str]:
-    """Return the records after this observation; a foreign network leaves the present one."""
+    """Return the records after this observation; a foreign network does not change the present one."""
     before = assignment.spec.made
     kept: dict[str, str] = {each.id: before[each.id] for each in assignment.resources if each.id in before}
     seen = {each: own[each].id if each in own else "" for each in scopes if each not in foreign}

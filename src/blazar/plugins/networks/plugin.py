@@ -153,7 +153,7 @@ class Networks(
         return {"amount": units}
 
     def reduce(self, spec: NetworkSpec, released: Sequence[AllocatedResource], left: int) -> NetworkSpec:
-        """Return the spec with so many segments."""
+        """Return the spec with the remaining number of segments."""
         return replace(spec, amount=left)
 
     def choose(self, wish: Wish[NetworkSpec], availability: Availability) -> Holdings:
@@ -217,7 +217,7 @@ class Networks(
         """Delete the networks of segments that the reservation no longer holds.
 
         Raises:
-            CannotChange: One of them has ports; none is deleted, or those that have none.
+            CannotChange: One of them has ports; none is deleted, or only some of those without ports.
         """
         released = [each.id for each in assignment.resources if each.id not in kept]
         if not released:

@@ -72,7 +72,7 @@ class RegistersSegments(RegistersResources):
         return replace(resource, facts=facts, properties=frozenset(facts) - NETWORK_FACTS)
 
     def check_removable(self, cloud: Cloud, resource: PluginResource) -> None:
-        """Allow the removal of every segment that no lease holds: its network is gone by then."""
+        """Allow the removal of every segment that no lease holds: its network no longer exists."""
 
 
 def _capabilities(body: JsonObject) -> Mapping[str, Fact]:

@@ -119,12 +119,12 @@ def check_keys(keys: Iterable[str]) -> None:
 def find_obstacle(segment: Segment, ranges: Iterable[SegmentRange] | None) -> str:
     """Return why Neutron could allocate a segment to projects automatically; empty if it cannot.
 
-    Ranges of a single project do not count: with one of a project that has no users, operators keep the
-    segments to themselves.
+    Ranges of a single project do not count: with a range for a project that has no users, operators keep the
+    segments for themselves.
 
     Args:
         segment: The segment.
-        ranges: The ranges of Neutron; None if it does not report them, so that nothing is known.
+        ranges: The ranges of Neutron; None if it does not report them.
     """
     if segment.segment_id is None:
         return ""
@@ -143,7 +143,7 @@ def find_obstacle(segment: Segment, ranges: Iterable[SegmentRange] | None) -> st
 
 
 def lacks_physical_network(segment: Segment, ranges: Iterable[SegmentRange] | None) -> str:
-    """Return that Neutron does not know the physical network of a VLAN; empty if it may know it.
+    """Return the problem that Neutron does not know the physical network of a VLAN; empty if it may know it.
 
     Neutron lists a range for each physical network that may have VLANs, but does not list those of flat
     networks.

@@ -23,7 +23,7 @@ NETWORK_KEYS: Final = (
 MADE: Final = "made_networks"
 """The key of the created networks in the store."""
 LONGEST_TEXT: Final = 200
-"""The most characters of a name or description: Neutron has 255, and the service adds to them."""
+"""The most characters of a name or description: Neutron allows 255, and the service adds some."""
 
 _BEFORE_END_ACTIONS: Final = ("", "default", "email")
 _FIXED_WHILE_ACTIVE: Final = ("network_name", "network_description")
@@ -42,7 +42,7 @@ class NetworkSpec:
     network_properties: str | None = None
     resource_properties: str | None = None
     before_end: str = "default"
-    """Kept for clients that send it: whatever its value, there is only the before-end notification."""
+    """Kept for clients that send it: with any value, only the before-end notification is sent."""
     made: Mapping[str, str] = field(default_factory=dict)
     """The ids of the networks created for it, by resource; empty texts for those about to be created. Set
     only by the service."""
@@ -58,7 +58,7 @@ class NetworkSpec:
 
 
 def parse_spec(body: Mapping[str, object]) -> NetworkSpec:
-    """Return the spec of a new reservation; null is the default of every other key than the name.
+    """Return the spec of a new reservation; null is the default of every key except the name.
 
     Raises:
         MissingParameter, InvalidParameter, InvalidRequirement: A key is invalid.

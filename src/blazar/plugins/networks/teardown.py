@@ -1,10 +1,10 @@
 """Removal of a network with everything that is on it, of any project, and of nothing else.
 
-Neutron refuses each removal before those that precede it here: trunks whose parent port is on the network,
-and subports of other trunks; ports, whose floating IPs are only disassociated; extra routes of routers, and
-their interfaces; then the network with its subnets. Servers lose their ports and keep running.
+Neutron enforces this order of removals: trunks whose parent port is on the network, and subports of other
+trunks; ports, whose floating IPs are only disassociated; extra routes of routers, and their interfaces; then
+the network with its subnets. Servers lose their ports and keep running.
 
-The lessee may add ports meanwhile, so that rounds are repeated until Neutron deletes the network.
+The lessee may add ports meanwhile, so rounds are repeated until Neutron deletes the network.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PORTS_AT_ONCE: Final = 100
 
 
 def remove_network(cloud: Cloud, network_id: str) -> Outcome:
-    """Delete a network, after what is on it if Neutron asks for that."""
+    """Delete a network; if Neutron refuses, first remove what is on it."""
     segments = cloud.segments
     if not _is_refused(segments, network_id):
         return Done()
@@ -37,7 +37,7 @@ def remove_network(cloud: Cloud, network_id: str) -> Outcome:
 
 
 def list_used_ports(segments: Segments, network_id: str) -> tuple[Port, ...]:
-    """Return the ports of a network that users made."""
+    """Return the ports that users made on a network."""
     return tuple(each for each in segments.list_ports(network_id) if not each.is_of_neutron)
 
 
@@ -115,7 +115,7 @@ def _remove_routes(cloud: Cloud, network_id: str, router_id: str) -> None:
 
 
 def _try(removal: Callable[[], None]) -> Iterator[str]:
-    """Remove something, and yield the reason if Neutron refuses: the other removals do not depend on it."""
+    """Remove an object; if Neutron refuses, yield the reason, because other removals do not depend on it."""
     try:
         removal()
     except CloudNotFound:

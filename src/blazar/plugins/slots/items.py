@@ -21,7 +21,7 @@ class Kind(IntEnum):
     METADATA = 4
     """All metadata of the aggregate."""
     CLASS = 5
-    """The resource class of which every server takes one unit."""
+    """The resource class; every server takes one unit of it."""
     INVENTORY = 6
     """A host has slots: the detail is their number, or "perhaps" if Placement did not answer."""
     MEMBER = 7

@@ -18,7 +18,7 @@ def provider_name(hypervisor_hostname: str) -> str:
 
 
 def reservation_class(reservation_id: str) -> str:
-    """Return the resource class of which every server of the reservation takes one unit."""
+    """Return the resource class of the reservation; each of its servers takes one unit."""
     return _CLASS_PREFIX + reservation_id.upper().replace("-", "_")
 
 

@@ -64,7 +64,7 @@ def parse_amount(body: Mapping[str, object]) -> int:
 
 
 def settled(before: SpecT, after: SpecT, fixed: Mapping[str, str]) -> SpecT:
-    """Return *after* for an active reservation, for which only the amount may change.
+    """Return *after* for an active reservation, of which only the amount may change.
 
     Args:
         before: The present spec.

@@ -91,7 +91,7 @@ class Teardown(Steps[SpecT]):
         return Waiting(RETRY, f"slots on host {item.host} are still in use")
 
     def _servers_using_slots(self, item: SlotItem) -> tuple[Server, ...]:
-        """Return the servers that Nova does not list by flavor because the flavor was made again."""
+        """Return the servers that Nova does not list by flavor because the flavor was re-created."""
         service_host = next(
             (service_of(each) for each in self._assignment.resources if each.id == item.scope), item.scope
         )
@@ -111,7 +111,7 @@ class Teardown(Steps[SpecT]):
         return Done()
 
     def _delete_forgotten_slots(self) -> bool:
-        """Search all hosts for slots, delete them, and return whether there were any.
+        """Search all hosts for slots, delete them, and return whether any were found.
 
         A host can have slots without being held or in the aggregate only if a manager was stopped between two
         steps. So this rare search may be slow.

@@ -1,4 +1,4 @@
-"""The items that should exist for a slot reservation, in the form in which they are observed and made.
+"""The items that should exist for a slot reservation, as they are observed and made.
 
 Names and values are those of the existing service: other software relies on them.
 """
@@ -95,7 +95,7 @@ def wanted_inventory(resource: AllocatedResource) -> Inventory:
 
 
 def slots_inventory(slots: int) -> Inventory:
-    """Return an inventory of which every server takes one unit."""
+    """Return an inventory from which every server takes one unit."""
     return Inventory(total=slots, max_unit=1)
 
 

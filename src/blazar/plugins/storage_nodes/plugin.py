@@ -45,7 +45,7 @@ from blazar.ports.cloud import Cloud
 from blazar.settings import Settings
 
 _PATIENCE: Final = timedelta(minutes=2)
-"""Time after the start for which a pool may be down, or volumes of others may still be deleted."""
+"""Time after the start for which a pool may be down, or the deletion of others' volumes may take."""
 _RETRY: Final = timedelta(seconds=10)
 
 
@@ -130,7 +130,7 @@ class StorageNodes(
     def reduce(
         self, spec: StorageNodeSpec, released: Sequence[AllocatedResource], left: int
     ) -> StorageNodeSpec:
-        """Return the spec with at most so many pools; the minimum only decreases."""
+        """Return the spec with at most the remaining number of pools; the minimum only decreases."""
         return replace(spec, minimum=min(spec.minimum, left), maximum=left)
 
 
@@ -139,8 +139,8 @@ def _examine(
 ) -> Outcome:
     """Return Done if a pool can be handed over: it is up, and has no volumes of other users.
 
-    A pool in which the lessee has volumes is not taken away again. Two requests if the pool is empty, and
-    at most four.
+    A pool in which the lessee has volumes is not taken away again. This takes two requests if the pool is
+    empty, and at most four.
     """
     name = next(str(each.facts["pool"]) for each in assignment.resources if each.id == scope)
     pool = next((each for each in storage.list_pools() if each.name == name), None)

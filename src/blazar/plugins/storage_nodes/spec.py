@@ -54,7 +54,7 @@ def revise_spec(spec: StorageNodeSpec, changes: Mapping[str, object], *, is_acti
 
     Raises:
         MissingParameter, InvalidParameter, InvalidRange, InvalidRequirement: A key is missing or invalid.
-        CannotChange: The reservation is active, and a key changes that is fixed then.
+        CannotChange: The reservation is active, and a key that is then fixed would change.
     """
     after = replace(parse_spec({**render_spec(spec), **changes}), **kept_fields(spec))
     fixed = [key for key, is_changed in find_fixed(spec, after).items() if is_changed]
@@ -64,7 +64,7 @@ def revise_spec(spec: StorageNodeSpec, changes: Mapping[str, object], *, is_acti
 
 
 def encode_spec(spec: StorageNodeSpec) -> Mapping[str, object]:
-    """Return the spec in its stored form; clients see it without what only the service sets."""
+    """Return the spec in its stored form; clients do not see the fields that only the service sets."""
     return {**render_spec(spec), **encode_service_keys(spec)}
 
 

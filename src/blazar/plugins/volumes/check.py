@@ -21,7 +21,7 @@ def check_pools(
 ) -> Mapping[str, str]:
     """Update the health of registered storage pools.
 
-    A pool has failed if Cinder does not have it, if it has become smaller than what can be reserved, or if
+    A pool has failed if Cinder does not have it, if it has become smaller than its reservable capacity, or if
     volumes of others take a part of that. If the operator wants it, new pools of Cinder are registered.
 
     Args:

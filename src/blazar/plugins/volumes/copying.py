@@ -1,7 +1,7 @@
 """The before-end action ``snapshot``: a backup or a snapshot of every volume of a reservation.
 
-A copy has the reservation and the occasion in its description. So a repeated step finds the copies made
-before, and a lease that is extended gets new ones before its new end.
+A copy has the reservation and the occasion in its description. So a repeated step finds existing copies, and
+a lease that is extended gets new ones before its new end.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class _Copies:
 
 
 def _is_open(copies: Iterable[VolumeCopy]) -> bool:
-    """Return whether another copy is to be made."""
+    """Return whether to make another copy."""
     listed = list(copies)
     return all(each.has_failed for each in listed) and len(listed) < _ATTEMPTS
 

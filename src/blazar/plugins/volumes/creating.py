@@ -21,7 +21,7 @@ from blazar.ports.block_storage import NewVolume, Volume, VolumeType
 from blazar.ports.cloud import Cloud
 
 PATIENCE: Final = timedelta(minutes=10)
-"""Time after the start for which a refused volume is tried again. The lease starts without it then."""
+"""Time after the start for which a refused volume is tried again; then the lease starts without it."""
 
 _NUMBER: Final = "blazar:volume"
 """The key of a volume's number among the requested ones in its metadata."""
@@ -44,7 +44,7 @@ def places_of(assignment: Assignment[VolumeSpec]) -> Mapping[str, Sequence[int]]
 
 
 def find_created(reservation_id: str, volumes: Iterable[Volume]) -> Mapping[int, str]:
-    """Return the ids of those volumes that were created for a reservation, by number."""
+    """Return the ids of the volumes that were created for a reservation, by number."""
     return {
         int(number): each.id
         for each in volumes
@@ -57,7 +57,7 @@ def find_created(reservation_id: str, volumes: Iterable[Volume]) -> Mapping[int,
 def create_volumes(
     cloud: Cloud, assignment: Assignment[VolumeSpec], scope: str, volume_type: VolumeType
 ) -> Outcome:
-    """Create the requested volumes of a pool that do not exist; one that is refused prevents no others."""
+    """Create the requested volumes of a pool that do not exist; a refused one does not prevent others."""
     found = find_created(assignment.reservation_id, cloud.block_storage.list_volumes(volume_type.id))
     storage = cloud.storage_in(assignment.project_id)
     refusals = []

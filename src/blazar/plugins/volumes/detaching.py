@@ -66,7 +66,7 @@ def _end(cloud: Cloud, volume: Volume, attachment: Attachment, deletes_servers: 
             with suppress(CloudNotFound):
                 cloud.servers.delete_server(server_id)
     except CloudNotFound:
-        # Nova does not know the attachment, or the server is gone; Cinder refuses if it is mistaken.
+        # Nova does not know the attachment, or the server is gone; if that is wrong, Cinder refuses.
         with suppress(CloudNotFound, CloudConflict):
             cloud.block_storage.force_detach(volume.id, attachment.id)
     except CloudConflict as error:

@@ -32,7 +32,7 @@ def discover_pools(
         context: The context.
         pools: The pools of Cinder.
         registered: The pools that are registered.
-        names: A pattern of the names of pools, as of files.
+        names: A pattern for the names of pools, as for file names.
         check_claim: Called before each longer step; an exception from it ends the discovery.
 
     Returns:

@@ -12,6 +12,6 @@ class NotEnoughStorage(NotEnoughResources):
 
 
 class StoragePoolInUse(Conflict):
-    """Volumes of others take capacity of the pool that is to be reservable."""
+    """Volumes of others take capacity that is to be reservable."""
 
     code = "storage-pool-in-use"

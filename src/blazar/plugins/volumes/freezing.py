@@ -1,7 +1,7 @@
 """Keeping the volumes of a reservation for some time after its end, out of the lessee's reach.
 
 Without access to the type, the lessee can no longer create, extend, clone or snapshot volumes, but can still
-see and delete them. Cinder also allows to attach them, so they are detached again in each round.
+see and delete them. Cinder also allows attaching them, so they are detached again in each round.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from blazar.plugins.volumes.detaching import cancel_transfers, detach
 from blazar.ports.cloud import Cloud
 
 _LONGEST_PAUSE: Final = timedelta(minutes=10)
-"""Time after which attached and deleted volumes are noticed."""
+"""The longest time until attached and deleted volumes are noticed."""
 
 
 def freeze_volumes(cloud: Cloud, type_id: str, now: datetime, until: datetime) -> Outcome:

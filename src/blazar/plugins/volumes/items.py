@@ -18,7 +18,7 @@ class Kind(IntEnum):
     TYPE = 0
     """A private volume type that is pinned to the pool."""
     QUOTA = 1
-    """The room of the lessee's project for the type; deleted with the type."""
+    """The quota of the lessee's project for the type; deleted with the type."""
     VOLUMES = 2
     """Volumes of the type, when they must go. They are only removed."""
     ACCESS = 3

@@ -1,7 +1,7 @@
 """Names and marks by which the volume types of reservations are found in Cinder.
 
-Only administrators create and change volume types, so that their names and extra specs are reliable. Cinder's
-scheduler ignores extra specs with a prefix of their own, such as ``blazar:``.
+Only administrators create and change volume types, so their names and extra specs are reliable. Cinder's
+scheduler ignores extra specs with an unknown prefix, such as ``blazar:``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def type_name(reservation_id: str, resource_id: str) -> str:
 def extra_specs(
     reservation_id: str, resource_id: str, backend_name: str, pool_name: str
 ) -> Mapping[str, str]:
-    """Return the extra specs of a type: the pool to which it is pinned, and our marks."""
+    """Return the extra specs of a type: the pool to which it is pinned, and the service's marks."""
     return {
         "volume_backend_name": backend_name,
         "pool_name": pool_name,

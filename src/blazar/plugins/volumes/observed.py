@@ -26,10 +26,10 @@ def find_types(storage: BlockStorage, reservation_id: str) -> Mapping[str, Volum
 def observe_volumes(
     storage: BlockStorage, assignment: Assignment[PoolSpecT], phase: Phase, target: str
 ) -> VolumesSeen:
-    """Return the items that exist; one request, and two and one for each pool if there are types.
+    """Return the items that exist; one request, and if types exist, two more and one for each pool.
 
-    Volumes are only looked for where they must go: when the reservation is over, and in pools that it no
-    longer holds.
+    Volumes are searched for only where they must be removed: when the reservation is over, and in pools that
+    it no longer holds.
 
     Args:
         storage: Cinder.
@@ -49,7 +49,7 @@ def observe_volumes(
 def see_created(
     storage: BlockStorage, assignment: Assignment[VolumeSpec], phase: Phase, seen: VolumesSeen
 ) -> None:
-    """Add which of the requested volumes exist; one request for each pool with some."""
+    """Add the requested volumes that exist; one request for each pool that should have some."""
     spec = assignment.spec
     if not spec.volumes or spec.volume_ids is not None:
         return
@@ -85,7 +85,7 @@ def _types_of(types: Iterable[VolumeType], reservation_id: str) -> Mapping[str, 
 
 
 def _notes(spec: PoolSpec, now: datetime, phase: Phase, made: Mapping[str, str]) -> Mapping[str, object]:
-    """Return what is to be stored with the spec: the types, and when the end was first seen."""
+    """Return the values to store with the spec: the types, and when the end was first seen."""
     notes: dict[str, object] = {}
     if phase is Phase.RUNNING and made != spec.made:
         notes[MADE] = made

@@ -13,7 +13,7 @@ from blazar.plugins.volumes.settings import VolumeSettings
 
 
 def asks_the_same(one: PoolSpec, other: PoolSpec) -> bool:
-    """Return whether two specs have the same actions before and at the end, which operators may not offer."""
+    """Return whether two specs have the same actions before and at the end; operators may not offer these."""
     return (one.before_end, one.end_action) == (other.before_end, other.end_action)
 
 
@@ -27,7 +27,7 @@ def offered(spec: PoolSpecT, settings: VolumeSettings) -> PoolSpecT:
     """Return a new or changed spec with the times that the operator grants for its end action.
 
     Raises:
-        InvalidParameter: The operator has not configured what it asks for.
+        InvalidParameter: The operator has not configured an action that the spec asks for.
     """
     if spec.is_copied:
         _check_copies(spec, settings)

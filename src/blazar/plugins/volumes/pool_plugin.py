@@ -130,7 +130,7 @@ class PoolPlugin(
             else:
                 cloud.block_storage.add_type_access(made.id, assignment.project_id)
         except CloudConflict as error:
-            # The project has access already; but a quota that is refused is not set.
+            # If access is refused, the project already has it; a refused quota is not set.
             return Done() if item.kind is Kind.ACCESS else Waiting(RETRY, error.message)
         except CloudNotFound as error:
             return Waiting(RETRY, error.message)
@@ -141,7 +141,7 @@ class PoolPlugin(
     ) -> Outcome:
         """Withdraw the access, delete, move or keep volumes, or delete the type with its quota."""
         found = seen.types.get(item.scope)
-        # Another quota replaces this one, or it is deleted with the type. Volumes are another item.
+        # A quota is replaced by another one, or deleted with the type. Volumes are a separate item.
         if item.kind in (Kind.QUOTA, Kind.CREATED) or found is None:
             return Done()
         if item.kind is Kind.VOLUMES:
@@ -199,7 +199,7 @@ class PoolPlugin(
     def before_end(self, cloud: Cloud, assignment: Assignment[PoolSpecT], due: datetime) -> Outcome:
         """Copy volumes, and check whether those that are to be retained can be moved.
 
-        After the end, the teardown reports what cannot be moved, so that nothing delays it.
+        After the end, nothing may delay the teardown, which itself reports volumes that cannot be moved.
         """
         spec, settings = assignment.spec, self._settings
         outcomes: list[Outcome] = []

@@ -51,7 +51,7 @@ class PoolSpec:
     grace_hours: int = 0
     """How long frozen volumes are kept; 0 for other actions. Set only by the service."""
     wait_hours: int = 0
-    """How long volumes that are to be moved, but cannot be, are kept; 0 for ever, and for other actions. Set
+    """How long volumes that are to be moved, but cannot be, are kept; 0 for ever, or for other actions. Set
     only by the service."""
     ended_at: datetime | None = None
     """When the service first saw that the reservation is over; set only by the service."""
@@ -105,7 +105,7 @@ def kept_fields(spec: PoolSpec) -> Mapping[str, Any]:
 
 
 def find_fixed(before: PoolSpec, after: PoolSpec) -> Mapping[str, bool]:
-    """Return which common keys that are fixed while a reservation is active an update changes."""
+    """Return the common keys that an update changes although they are fixed while a reservation is active."""
     return {
         "resource_properties": after.requirement != before.requirement,
         "volume_name": after.volume_name != before.volume_name,
@@ -113,7 +113,7 @@ def find_fixed(before: PoolSpec, after: PoolSpec) -> Mapping[str, bool]:
 
 
 def encode_service_keys(spec: PoolSpec) -> Mapping[str, object]:
-    """Return what is only in the store and not in answers."""
+    """Return the fields that are in the store but not in answers."""
     return {MADE: dict(spec.made), ENDED: encode_instant(spec.ended_at)}
 
 

@@ -104,7 +104,7 @@ def describe_pool(
         pool: The pool.
         gibibytes: The capacity that can be reserved.
         more: Facts in addition to the capabilities of its driver.
-        is_for_sole_use: Whether it can be reserved as a whole; None for true if it has no other capacity.
+        is_for_sole_use: Whether it can be reserved as a whole; None: only if it has no other capacity.
     """
     if is_for_sole_use is None:
         is_for_sole_use = pool.total == gibibytes
@@ -191,7 +191,7 @@ def find_problem(storage: BlockStorage, pool: StoragePool | None, resource: Plug
 
 
 def count_foreign(storage: BlockStorage, pool: StoragePool) -> int:
-    """Return how many GiB of a pool volumes have that do not belong to a reservation of it.
+    """Return how many GiB of a pool are taken by volumes that do not belong to a reservation of it.
 
     The volumes are listed, because the report of the pool may be a minute old, and counts volumes that have
     left it.

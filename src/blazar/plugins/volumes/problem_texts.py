@@ -7,7 +7,7 @@ from typing import Final
 
 _UUID: Final = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 _OBSTACLE: Final = rf"{_UUID} \((?:has failed|has snapshots|is reserved for a server|refused|attached)\)"
-"""A volume of the lessee's own, with a word of the service's own, never one of the cloud."""
+"""One of the lessee's volumes, with a word chosen by the service, never by the cloud."""
 _DELETED: Final = r"; they are deleted (?:at [0-9: -]+ UTC|\d+ hours after the end)"
 
 PROBLEM_TEXTS: Final[Mapping[str, str]] = {

@@ -37,7 +37,7 @@ class RegistersPools(RegistersResources):
 
         Raises:
             InvalidParameter: Cinder has no such pool, or a value is invalid.
-            StoragePoolInUse: Others have allocated too much of it, or anything if it is for sole use.
+            StoragePoolInUse: Others have allocated too much of it, or any of it if it is for sole use.
         """
         given = _capabilities(body)
         check_keys(given)
@@ -61,7 +61,7 @@ class RegistersPools(RegistersResources):
             pool = get_pool(storage, resource.name)
             if CAPACITY in body:
                 size = check_size(storage, pool, cast("int", body[CAPACITY]))
-                # Others may use what is not registered.
+                # Others may use capacity that is not registered.
                 is_for_sole_use = is_for_sole_use and pool.total == size
             is_for_sole_use = cast("bool", body.get(SOLE_USE, is_for_sole_use))
             if body.get(SOLE_USE):
@@ -70,7 +70,7 @@ class RegistersPools(RegistersResources):
         return replace(resource, facts=facts, properties=properties, amounts={GIBIBYTES: size})
 
     def check_removable(self, cloud: Cloud, resource: PluginResource) -> None:
-        """Allow the removal of every pool that no lease holds: its volumes are gone by then."""
+        """Allow the removal of every pool that no lease holds: its volumes no longer exist."""
 
 
 def _capabilities(body: JsonObject) -> Mapping[str, Fact]:

@@ -1,4 +1,4 @@
-"""Volumes that a reservation asks to have created at its start: their form, and their places. Pure."""
+"""Volumes that a reservation requests to be created at its start: their form, and their places. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KEYS: Final = frozenset({"size", "name", "image", "id"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestedVolume:
-    """A volume of so many GiB; ``image`` is the id of the image that is copied to it."""
+    """A volume with a size in GiB; ``image`` is the id of the image that is copied to it."""
 
     size: int
     name: str
@@ -28,7 +28,7 @@ class RequestedVolume:
 
 
 def parse_volumes(value: object) -> tuple[RequestedVolume, ...]:
-    """Return the volumes of a request; ``id`` is ignored, as it is only in answers.
+    """Return the volumes of a request; ``id`` is ignored, because it only has a meaning in answers.
 
     Raises:
         MissingParameter, InvalidParameter: A value is missing or invalid.
@@ -71,7 +71,7 @@ def _parse_image(value: object, where: str) -> str | None:
 def render_volumes(
     volumes: Sequence[RequestedVolume], ids: Sequence[str | None]
 ) -> list[Mapping[str, object]]:
-    """Return volumes as in answers, each with the id of the one that was created, or null."""
+    """Return volumes as in answers, each with the id of the created volume, or null."""
     known = [*ids, *[None] * (len(volumes) - len(ids))]
     return [
         {"size": each.size, "name": each.name, "image": each.image, "id": made}
@@ -80,7 +80,7 @@ def render_volumes(
 
 
 def find_parts(volumes: Sequence[RequestedVolume], gibibytes: int, amount: int) -> Sequence[int]:
-    """Return the part in which each volume is, counted from 0: large volumes first, each in the first fit.
+    """Return the part of each volume, counted from 0: large volumes first, each in the first part it fits.
 
     Raises:
         InvalidParameter: They do not fit.
@@ -102,7 +102,7 @@ def find_parts(volumes: Sequence[RequestedVolume], gibibytes: int, amount: int) 
 def find_places(
     volumes: Sequence[RequestedVolume], gibibytes: int, resources: Sequence[AllocatedResource]
 ) -> Mapping[str, Sequence[int]]:
-    """Return the numbers of the volumes that belong into each pool; without those that do not fit."""
+    """Return the numbers of the volumes that belong in each pool, without those that do not fit."""
     pools = [
         each.id
         for each in sorted(resources, key=lambda each: each.id)

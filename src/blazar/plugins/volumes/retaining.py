@@ -1,10 +1,10 @@
 """Moving the volumes of a reservation to an ordinary type at its end, so that their data stay.
 
-Cinder copies the data. It accepts a move that it cannot make, and does nothing; so the obstacles are examined
-before, and the type of each volume is read again in each round. A volume that cannot be moved keeps its
+Cinder copies the data. It accepts a move that it cannot make, and does nothing; so obstacles are examined
+first, and the type of each volume is read again in each round. A volume that cannot be moved keeps its
 capacity, and the lease waits, until its owner or an operator removes the obstacle or the volume. Its owner
-could keep a pool in this way, so volumes with obstacles are deleted when the operator's wait is over. Those
-that Cinder has agreed to move are not, however long that takes.
+could keep a pool in this way, so volumes with obstacles are deleted when the operator's wait is over. Volumes
+that Cinder has agreed to move are not deleted, however long the move takes.
 """
 
 from __future__ import annotations
@@ -50,19 +50,19 @@ class Wait:
 
     @property
     def is_over(self) -> bool:
-        """Return whether they are to be deleted."""
+        """Return whether the volumes are to be deleted."""
         return self.longest is not None and self.now - self.ended_at >= self.longest
 
     @property
     def pause(self) -> timedelta:
-        """Return the time until the next round: the longer the moves take, the less often they are tried."""
+        """Return the time until the next round: the longer the moves take, the rarer the attempts."""
         usual = min(max(_SHORTEST_PAUSE, (self.now - self.ended_at) / 10), _LONGEST_PAUSE)
         if self.longest is None or self.is_over:
             return usual
         return max(_SHORTEST_PAUSE, min(usual, self.ended_at + self.longest - self.now))
 
     def render(self) -> str:
-        """Return when they are deleted, to follow their names."""
+        """Return when the volumes are deleted, as text that follows their names."""
         if self.longest is None:
             return ""
         return f"; they are deleted at {self.ended_at + self.longest:%Y-%m-%d %H:%M} UTC"
@@ -92,7 +92,7 @@ def find_target_problem(
 def check_movable(
     storage: BlockStorage, reservation_id: str, name: str, longest: timedelta | None
 ) -> Outcome:
-    """Return Done if all volumes of a reservation can be moved to a type, as far as is known before.
+    """Return Done if all volumes of a reservation can be moved to a type, as far as is known in advance.
 
     One request, one for each pool, and one for each volume. *name* is the type's name or id, *longest* the
     time after the end for which volumes that cannot be moved are kept; None for ever.
@@ -110,7 +110,7 @@ def check_movable(
 
 
 def find_obstacles(storage: BlockStorage, volumes: Iterable[Volume]) -> Mapping[str, str]:
-    """Return why volumes cannot be moved, by id; without those that can. One request for each."""
+    """Return why volumes cannot be moved, by id; those that can are omitted. One request for each."""
     found = {}
     for each in volumes:
         if each.has_failed:
@@ -165,7 +165,7 @@ class _Moves:
             self._deleted.append(volume.id)
             return
         self._move(volume)
-        # Without the target, it is not the volume that is to blame.
+        # If the target is missing, the volume is not to blame.
         if volume.id in self._obstacles and self._target is not None and self._wait.is_over:
             self._deleted.append(volume.id)
             if reason := remove_volume(self._cloud, volume):

@@ -29,13 +29,13 @@ class VolumeSettings(OwnSettings):
     """Whether the service's account has a role in the projects of lessees, so that it can create volumes."""
 
     before_end_snapshot: str = ""
-    """What ``before_end`` snapshot makes of each volume: ``backup`` or ``snapshot``; empty if lessees cannot
-    ask for it."""
+    """The copy that ``before_end`` snapshot makes of volumes: ``backup`` or ``snapshot``; empty if lessees
+    cannot ask for it."""
 
     discovers_pools: bool = False
     """Whether the check registers pools that Cinder reports."""
     discovered_names: str = "*"
-    """The pattern of their names, as of files."""
+    """The pattern for their names, as for file names."""
 
     def embedded(self, speed: float) -> Self:
         """Return the settings of the embedded service."""

@@ -38,12 +38,12 @@ VOLUME_KEYS: Final = (
 VOLUME_IDS: Final = "volume_ids"
 """The key of the ids of the created volumes in the store; null until the creation is over."""
 STARTED: Final = "started_at"
-"""The key of the instant from which on requested volumes are created, in the store."""
+"""The key of the instant from which requested volumes are created, in the store."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeSpec(PoolSpec):
-    """Parts of so many GiB, each in one pool.
+    """Parts of ``gibibytes`` GiB, each in one pool.
 
     ``affinity`` is true for all in one pool, false for all in different pools, None for any pools.
     """
@@ -107,7 +107,7 @@ def revise_spec(spec: VolumeSpec, changes: Mapping[str, object], *, is_active: b
 
 
 def encode_spec(spec: VolumeSpec) -> Mapping[str, object]:
-    """Return the spec in its stored form; clients see it without what only the service sets."""
+    """Return the spec in its stored form; clients do not see the fields that only the service sets."""
     return {
         **render_spec(spec),
         VOLUME_IDS: None if spec.volume_ids is None else list(spec.volume_ids),

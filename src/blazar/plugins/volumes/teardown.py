@@ -37,7 +37,7 @@ def remove_volumes(cloud: Cloud, type_id: str) -> Outcome:
 def remove_type(cloud: Cloud, type_id: str) -> Outcome:
     """Delete a type that has no volumes, with the empty groups of only this type.
 
-    If a volume has appeared meanwhile, the type waits until it was removed.
+    If a volume has appeared meanwhile, the type waits until it is removed.
     """
     storage = cloud.block_storage
     try:
@@ -67,11 +67,11 @@ def _free_type(cloud: Cloud, type_id: str) -> Outcome:
 
 
 def groups_of_several_types(groups: Iterable[VolumeGroup], type_id: str) -> Sequence[str]:
-    """Return the ids of those groups that have a type and others, sorted.
+    """Return the ids of the groups that have a type as well as other types, sorted.
 
     Cinder does not delete a type that a group has. A lessee can make such a group and keep it for as long
-    as they like, even without volumes, and it may hold volumes of other types, so that it is not deleted. The
-    end of a lease does not wait for it: a type without access and without volumes takes up nothing.
+    as they like, even without volumes. It may hold volumes of other types, so the service does not delete it.
+    The end of a lease does not wait for it: a type without access and without volumes takes up nothing.
     """
     return sorted(each.id for each in groups if type_id in each.type_ids and each.type_ids != {type_id})
 
