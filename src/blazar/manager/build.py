@@ -34,7 +34,7 @@ from blazar.ports.work import Waker
 from blazar.settings import Settings
 
 SWITCH_INTERVAL_SECONDS = 0.0005
-"""Time that a thread may compute while others wait. With Python's 5 ms, each query delays its request."""
+"""Time that a thread may compute while others wait. With Python's default of 5 ms, queries delay requests."""
 
 
 def manager_name() -> str:
@@ -123,7 +123,7 @@ def warm_up(context: Context) -> None:
 
 
 def favour_short_requests() -> None:
-    """Make threads switch so often that a long search hardly delays a short request.
+    """Make threads switch often enough that a long search hardly delays a short request.
 
     After each query, a thread waits until the computing thread is interrupted, and a request makes about
     ten queries.

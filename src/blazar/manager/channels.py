@@ -1,4 +1,4 @@
-"""The channels of a manager, and what delivers notices by them."""
+"""The channels of a manager, and the sender that delivers notices through them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from blazar.reconcile.notices import NoticeSender
 
 
 def make_notice_sender(conf: ConfigOpts, context: Context) -> NoticeSender:
-    """Return what delivers notices by the configured channels.
+    """Return the sender that delivers notices through the configured channels.
 
     Raises:
         PluginError: A channel cannot use the configuration; the message names the option.

@@ -65,7 +65,7 @@ class ManagerService:
         return create(self.context, caller, body)
 
     def create_lease_once(self, caller: Caller, key: str, body: JsonObject) -> JsonObject:
-        """Create a lease, or return the one created with this key. Raises Unavailable like the above."""
+        """Create a lease, or return the one created with this key. Raises as :meth:`create_lease`."""
         self.context.clock_guard.check()
         create = offers.commit_offer_once if "offer_id" in body else leases.create_lease_once
         return create(self.context, caller, key, body)
@@ -125,7 +125,7 @@ class ManagerService:
     def commit_lease_offer(
         self, caller: Caller, lease_id: str, owner: JsonObject | None, offer_id: str
     ) -> JsonObject:
-        """Change a lease of this owner as an offer says; None for any owner."""
+        """Make the change of an offer to a lease of this owner; None for any owner."""
         expected = None if owner is None else _parse_owner(owner)
         return leases.commit_offered_change(self.context, caller, lease_id, offer_id, expected)
 

@@ -31,7 +31,7 @@ def end(server: oslo_messaging.MessageHandlingServer) -> None:
 
 
 def _connection_of(server: oslo_messaging.MessageHandlingServer) -> Any | None:
-    """Return the library's own connection to RabbitMQ; None for another bus, which queues no requests."""
+    """Return the library's connection to RabbitMQ; None for another bus, which queues no requests."""
     listener = getattr(server.listener, "_poll_style_listener", None)
     connection = getattr(getattr(listener, "conn", None), "connection", None)
     return connection if hasattr(connection, "_consumers") else None

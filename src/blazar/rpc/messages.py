@@ -3,8 +3,8 @@
 An error is sent as its stable code, message and fields, and is raised as the same class on the other side.
 
 A long list is sent as packed text if the caller states that it can unpack it. Older versions on either side,
-which do not know packed text, are understood and answered as before. A manager that does not have a method
-does nothing; the caller gets UnknownMethod.
+which do not know packed text, are served as before. A manager that does not have a method does nothing; the
+caller gets UnknownMethod.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ DECLARED = {name: getattr(each, name) for each in _PROTOCOLS for name in list_me
 
 _SIGNATURES = {name: _without_self(inspect.signature(method)) for name, method in DECLARED.items()}
 
-# An error of a manager is raised as the same class here, also if this process loads no plugin.
+# An error of a manager is raised as the same class here, even if this process loads no plugin.
 import_parts("errors")
 
 _ABOUT_LEASES = frozenset(
@@ -85,7 +85,7 @@ def _sent_caller(caller: Caller) -> dict[str, Any]:
 
 
 def _received_caller(sent: Mapping[str, Any]) -> Caller:
-    """Return a caller from JSON; what APIs of newer versions add is ignored."""
+    """Return a caller from JSON; keys that newer versions of the API add are ignored."""
     known: dict[str, Any] = {each.name: sent[each.name] for each in fields(Caller) if each.name in sent}
     lists = {key: tuple(each) for key, each in known.items() if isinstance(each, list)}
     return Caller(**{**known, **lists})
@@ -141,7 +141,7 @@ def _rebuilt(error: Mapping[str, Any], method: str) -> BlazarError:
 
 
 def remote_manager(carry: Carry) -> Manager:
-    """Return a manager in another process, to which *carry* carries the requests.
+    """Return a manager in another process; *carry* sends it the requests.
 
     Its methods raise TypeError for arguments that the interface does not have.
     """

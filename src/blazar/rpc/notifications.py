@@ -24,9 +24,9 @@ class BusNotifier:
     Without a configured driver, which is the library's default, no notification is sent.
 
     While the broker is down, the library retries without limit, or drops the notification if ``retry`` has a
-    limit; it never reports an error. Therefore each notification is sent in a thread of its own, for which
-    the caller waits a bounded time. The thread delivers the notification when the broker is back, and the
-    caller, which was told that it failed, sends it again.
+    limit; it never reports an error. Therefore each notification is sent in a separate thread, for which the
+    caller waits a bounded time. The thread delivers the notification when the broker is back, and the caller,
+    to which a failure was reported, sends it again.
     """
 
     def __init__(self, conf: ConfigOpts, publisher_id: str, *, wait_seconds: float = WAIT_SECONDS) -> None:
