@@ -55,7 +55,7 @@ _MAINTAINED: tuple[sa.Column[Any], ...] = (
     maintenance_resources.c.start_at,
     maintenance_resources.c.end_at,
 )
-# One that was ended before its start books nothing.
+# A maintenance that was ended before its start books nothing.
 _IS_BOOKED = maintenance_resources.c.start_at < maintenance_resources.c.end_at
 _NUMBERS_AT_ONCE: Final = 1_000
 _CHANGES: Final = (
@@ -88,7 +88,7 @@ _CHANGES: Final = (
 )
 """Each change, once for each present booking of the resource by its reservation, and at least once.
 
-If it has allocations of the lease and others of offers for the lease, each of them comes several times."""
+If the reservation has allocations of the lease and of offers for it, each of these occurs several times."""
 _IS_ABOVE: Final = resource_changes.c.sequence > sa.bindparam("above")
 _CHANGES_ABOVE: Final = _CHANGES.where(_IS_ABOVE)
 _CHANGES_OR_AMONG: Final = _CHANGES.where(
@@ -107,7 +107,7 @@ class SqlAvailability:
         return self._connection.scalar(sa.select(sa.func.max(resource_changes.c.sequence))) or 0
 
     def changes(self, collection: str, above: int, among: Collection[int] = ()) -> tuple[Change, ...]:
-        """Return the log entries above a number, and some given ones, as seen from a collection."""
+        """Return the log entries above a number, and the given ones, as seen from a collection."""
         if len(among) > _NUMBERS_AT_ONCE:
             above, among = min(among) - 1, ()
         values = {"collection": collection, "above": above}
@@ -188,7 +188,7 @@ class SqlAvailability:
 
 
 def _change(rows: Sequence[Sequence[Any]]) -> Change:
-    """Return the change that all these rows belong to."""
+    """Return the change to which all these rows belong."""
     sequence, resource_id, facts_changed, generation, reservation_id, present, *_ = rows[0]
     return Change(
         sequence=sequence,

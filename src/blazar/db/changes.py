@@ -33,7 +33,7 @@ def note_bookings(
     generations: Mapping[ResourceId, int],
     at: datetime,
 ) -> None:
-    """Log that bookings of these reservations changed, and nothing else of their resources.
+    """Log that bookings of these reservations changed, and nothing else about their resources.
 
     Args:
         connection: The connection of the transaction that changes the bookings.

@@ -18,7 +18,7 @@ _NOW: Final = {
     "postgresql": sa.text("SELECT clock_timestamp()"),
     "sqlite": sa.text("SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')"),
 }
-"""By dialect. None of these returns the time at which the transaction began."""
+"""Queries by dialect. None of them returns the time at which the transaction began."""
 
 
 class SqlClock:

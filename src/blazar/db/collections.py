@@ -23,7 +23,7 @@ def _list_tables() -> Iterator[OwnTable]:
 
 
 OWN_TABLES: Final[Mapping[str, OwnTable]] = {each.collection: each for each in _list_tables()}
-"""By collection."""
+"""The tables by collection."""
 
 ALL_TABLES: Final = (stock, *(each.table for each in OWN_TABLES.values()))
 NAME_COLUMNS: Final = (*(each.name for each in OWN_TABLES.values()), stock.c.name)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _INSERT: Final = sa.insert(deliveries)
 _CANDIDATES: Final = 10
-"""Due subscriptions that are read for each delivery, to choose from different projects."""
+"""The number of due subscriptions read per delivery, so that different projects can be chosen."""
 _IS_TRIED: Final = deliveries.c.failed_at.is_(None)
 
 
@@ -85,7 +85,7 @@ class SqlDeliveries:
         return self._read(deliveries.c.id.in_(taken))
 
     def _choose(self, now: datetime, limit: int, per_project: int) -> Sequence[int]:
-        """Return the oldest due delivery of each subscription, with few of each project."""
+        """Return the oldest due delivery of each subscription, only a few for each project."""
         earlier = deliveries.alias("earlier")
         is_first = ~(
             sa.select(earlier.c.id)
@@ -128,7 +128,7 @@ class SqlDeliveries:
         self._set(deliveries.c.id == delivery_id, due_at=until, problem=problem)
 
     def fail(self, delivery_id: int, at: datetime, problem: str) -> None:
-        """Give a delivery up."""
+        """Give up a delivery."""
         self._set(deliveries.c.id == delivery_id, failed_at=at, problem=problem)
 
     def fail_all(self, subscription_id: str, at: datetime, problem: str) -> None:
@@ -137,7 +137,7 @@ class SqlDeliveries:
         self._set(which, failed_at=at, problem=problem)
 
     def resend(self, subscription_id: str, at: datetime) -> int:
-        """Make the deliveries of a subscription that were given up due again; return their number."""
+        """Schedule the given-up deliveries of a subscription again; return their number."""
         which = sa.and_(deliveries.c.subscription_id == subscription_id, ~_IS_TRIED)
         return self._set(which, failed_at=None, queued_at=at, due_at=at, attempts=0, problem=None)
 
@@ -146,7 +146,7 @@ class SqlDeliveries:
         return self._read(deliveries.c.subscription_id == subscription_id, limit)
 
     def purge(self, before: datetime) -> int:
-        """Delete those that were given up before an instant; return their number."""
+        """Delete deliveries that were given up before an instant; return their number."""
         return self._connection.execute(sa.delete(deliveries).where(deliveries.c.failed_at < before)).rowcount
 
     def _set(self, which: sa.ColumnElement[bool], **values: object) -> int:

@@ -116,7 +116,7 @@ def _datetime(text: str) -> datetime | str:
 
 
 def _sqlite_engine(url: str) -> sa.Engine:
-    # Not with oslo.db: its engine begins every transaction as a reading one.
+    # Not with oslo.db: its engine begins every transaction as read-only.
     engine = sa.create_engine(url, connect_args={"timeout": _SQLITE_LOCK_TIMEOUT_SECONDS})
     exc_filters.register_engine(engine)
 

@@ -56,7 +56,7 @@ class SqlFeeds:
         self._connection.execute(sa.delete(feeds).where(feeds.c.id == feed_id))
 
     def note_use(self, feed: Feed, at: datetime) -> None:
-        """Store that the calendar was read."""
+        """Record that the calendar was read."""
         self._connection.execute(sa.update(feeds).where(feeds.c.id == feed.id).values(last_used_at=at))
 
     def delete_before(self, instant: datetime) -> int:
@@ -66,7 +66,7 @@ class SqlFeeds:
     def list_leases(
         self, feed: Feed, *, ending_after: datetime, now: datetime, most: int
     ) -> Mapping[LeaseId, Version]:
-        """Return the versions of the leases that a feed shows; the nearest to the present, if too many."""
+        """Return the versions of the leases that a feed shows; if too many, those nearest to the present."""
         end = leases.c.end_at
         query = sa.select(leases.c.id, leases.c.revision, leases.c.updated_at).where(
             _is_shown(feed, leases.c, leases.c.id)
@@ -119,7 +119,7 @@ class SqlFeeds:
         self._connection.execute(sa.insert(deleted_leases), [row])
 
     def forget_deleted(self, before: datetime) -> int:
-        """Delete what is remembered of leases deleted before an instant; return their number."""
+        """Delete the records of leases that were deleted before an instant; return their number."""
         old = deleted_leases.c.deleted_at < before
         return self._connection.execute(sa.delete(deleted_leases).where(old)).rowcount
 

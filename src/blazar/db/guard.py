@@ -1,7 +1,7 @@
 """Triggers with which MariaDB rejects overlapping exclusive allocations.
 
-They replace a unique key ``WITHOUT OVERLAPS``. A Galera node also checks such a key while it applies what
-other nodes have committed. To do so it locks the neighbours of a row in the key, and two of its applier
+They replace a unique key ``WITHOUT OVERLAPS``. A Galera node also checks such a key while it applies changes
+that other nodes have committed. To do so, it locks the neighbours of a row in the key, and two of its applier
 threads may wait for each other forever. Triggers run only where a statement is executed (ADR-0009).
 """
 

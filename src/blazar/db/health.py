@@ -17,11 +17,11 @@ class Reservable(Protocol):
 
     @property
     def id(self) -> ResourceId:
-        """Return its id."""
+        """Return the resource's id."""
 
     @property
     def diagnosis(self) -> Diagnosis:
-        """Return its health."""
+        """Return the resource's health."""
 
 
 def diagnosis_columns(diagnosis: Diagnosis) -> Mapping[str, str | None]:
@@ -51,8 +51,8 @@ def resource_filters(
 
     Args:
         resource_id: The id in the table of the collection.
-        equal: The value of each column; None if any may be listed.
-        is_reservable_now: Whether the resources can be reserved now; None if both may be listed.
+        equal: The required value of each column; None for any value.
+        is_reservable_now: Whether the resources can be reserved now; None for either.
     """
     filters: list[sa.ColumnElement[bool]] = [
         column == value for column, value in equal.items() if value is not None

@@ -32,7 +32,7 @@ class SqlJournal:
         return self._connection.scalar(of_leases) is not None
 
     def known_reservations(self, reservation_ids: Collection[str]) -> frozenset[str]:
-        """Return those of the ids that name reservations with journal entries."""
+        """Return the given ids that name reservations with journal entries."""
         if not reservation_ids:
             return frozenset()
         of_these = journal.c.reservation_id.in_(sorted(reservation_ids))

@@ -90,7 +90,7 @@ def lease_of(
     own_events: tuple[Event, ...],
     damage: str | None,
 ) -> Lease:
-    """Return a lease; *damage* says what of it could not be read, if anything."""
+    """Return a lease; *damage* says which part of it could not be read, if any."""
     if row["status"] not in _LEASE_STATUSES:
         damaged_rows.note("leases", "status", row["id"])
         damage = "its stored status is damaged"

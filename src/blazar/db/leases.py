@@ -178,7 +178,7 @@ class SqlLeases:
             raise ConcurrentUpdate(f"Another transaction changed lease {lease.id} concurrently")
 
     def deployed_reservations(self, reservation_ids: Collection[str]) -> frozenset[str]:
-        """Return those of the ids that name reservations which may have resources in the cloud."""
+        """Return the given ids that name reservations which may have resources in the cloud."""
         query = sa.select(reservations.c.id).where(
             reservations.c.id.in_(list(reservation_ids)), reservations.c.is_deployed.is_(True)
         )

@@ -26,7 +26,7 @@ from blazar.domain.portions import in_portions
 from blazar.ports.maintenance import AffectedAllocation
 
 _AT_ONCE: Final = 10_000
-"""Values in one statement; databases have limits from 32,000 on."""
+"""The most values in one statement; databases allow at least 32,000."""
 _NAME: Final = sa.func.coalesce(*NAME_COLUMNS, resources.c.id).label("name")
 
 
@@ -41,7 +41,7 @@ class SqlMaintenances:
         return next(iter(self._read(maintenances.c.id == maintenance_id)), None)
 
     def list(self, *, ending_after: datetime | None = None) -> Sequence[Maintenance]:
-        """Return those that end after an instant, or all, by their starts."""
+        """Return the maintenances that end after an instant, or all, by their starts."""
         return self._read(sa.true() if ending_after is None else maintenances.c.end_at > ending_after)
 
     def insert(self, maintenance: Maintenance) -> None:
@@ -81,7 +81,7 @@ class SqlMaintenances:
         self._connection.execute(sa.delete(maintenances).where(maintenances.c.id == maintenance.id))
 
     def list_ended(self, before: datetime) -> Sequence[Maintenance]:
-        """Return those that ended before an instant."""
+        """Return the maintenances that ended before an instant."""
         return self._read(maintenances.c.end_at < before)
 
     def allocations_within(
@@ -112,7 +112,7 @@ class SqlMaintenances:
         return found
 
     def names_of(self, resource_ids: Collection[ResourceId]) -> Mapping[ResourceId, str]:
-        """Return the names that operators know."""
+        """Return the names by which operators know these resources."""
         return {
             ResourceId(row.id): str(row.name)
             for some in in_portions(sorted(resource_ids), _AT_ONCE)

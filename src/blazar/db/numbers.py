@@ -6,7 +6,7 @@ import secrets
 from typing import Final
 
 _BITS: Final = 62
-"""Such that a counter fits into 63 bits, however often it is incremented."""
+"""Chosen so that a counter fits into 63 bits, however often it is incremented."""
 
 
 def first_number() -> int:

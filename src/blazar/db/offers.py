@@ -133,7 +133,7 @@ class SqlOffers:
 
     def delete(self, offer: Offer) -> None:
         """Delete an offer that is not committed."""
-        # Without relying on the cascade, which does not say whether another transaction was faster.
+        # Do not rely on the cascade, which does not tell whether another transaction was faster.
         self._connection.execute(sa.delete(offer_allocations).where(offer_allocations.c.offer_id == offer.id))
         is_committed = offers.c.committed_at.is_not(None)
         deleted = self._connection.execute(sa.delete(offers).where(offers.c.id == offer.id, ~is_committed))

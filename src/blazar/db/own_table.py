@@ -22,7 +22,7 @@ class OwnTable:
     collection: str
     table: sa.Table[Any]
     name: sa.Column[Any]
-    """The name of a resource that lessees and operators see."""
+    """The column with the name of a resource that lessees and operators see."""
     facts: tuple[sa.Column[Any], ...]
     """The columns that identify a resource in the cloud."""
     read: _Read

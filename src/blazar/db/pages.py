@@ -1,13 +1,13 @@
 """Pages of sorted lists, read without skipping over the rows before them.
 
-A page begins after the values that its marker has in the columns of the order. The rows after it are read in
-up to one statement per column: first those that equal the marker in all columns but the last, then those
-that equal it in all but the last two, and so on. Each statement reads one range of an index that has the
-columns of the order, where a single condition with ``OR`` would read all rows from the start.
+A page begins after the values that its marker has in the sort columns. The rows after it are read in up to
+one statement per column: first those that equal the marker in all columns but the last, then those that
+equal it in all but the last two, and so on. Each statement reads one range of an index that has the sort
+columns, where a single condition with ``OR`` would read all rows from the start.
 
-MariaDB needs two hints for rows that equal the marker, of which there can be many, such as leases of one
-name: the index, because it would choose one with fewer columns, and an order without the columns that are
-equal, because it would sort the rows by them.
+For rows that equal the marker, which can be many, such as leases of one name, MariaDB needs two hints: the
+index, because it would choose one with fewer columns, and an order without the columns that are equal,
+because it would sort the rows by them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class _Term:
-    """A column of the order, with the marker's value in it."""
+    """A sort column, with the marker's value in it."""
 
     column: sa.Column[Any]
     is_descending: bool

@@ -14,11 +14,11 @@ from sqlalchemy import exc
 from sqlalchemy.dialects import plugins
 
 PLUGIN: Final = "blazar"
-"""``plugin=blazar`` in a URL configures an engine's pool as below; oslo.db has no other way to do so."""
+"""``plugin=blazar`` in a URL configures an engine's pool as below; oslo.db offers no other way."""
 ALIVE_SECONDS: Final = 0.1
 """The pool skips the ping if the connection answered within this time.
 
-No server restarts in less, so the skipped ping rarely matters."""
+No server restarts in less time, so the skipped ping rarely matters."""
 _ANSWERED_AT: Final = "blazar_answered_at"
 
 

@@ -21,7 +21,7 @@ class SqlQuotas:
         self._connection = connection
 
     def lock(self, project_id: str) -> None:
-        """Lock the project's row until the transaction ends; two that insert it first conflict on its key."""
+        """Lock the project's row until the transaction ends; two first insertions conflict on its key."""
         held = self._connection.execute(
             sa.update(projects)
             .where(projects.c.id == project_id)
@@ -33,7 +33,7 @@ class SqlQuotas:
     def reserved(self, project_id: str, now: datetime) -> Reserved:
         """Return a project's reserved amounts from *now* on; equal allocations are counted together.
 
-        Open offers count as leases; those for changes of leases count with what they hold.
+        Open offers count as leases; those for changes of leases count only what they hold.
         """
         lives = sa.and_(leases.c.project_id == project_id, leases.c.end_at > now)
         counted = sa.and_(

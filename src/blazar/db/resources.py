@@ -21,7 +21,7 @@ from blazar.domain.lease import LeaseId, ReservationStatus, ResourceId
 from blazar.domain.requirements import Fact
 
 _IS_LIVING = reservations.c.status.in_([ReservationStatus.PENDING.value, ReservationStatus.ACTIVE.value])
-"""Only such reservations have flags; the index starts with the status."""
+"""Only reservations with these statuses have flags; the index starts with the status."""
 
 
 def _states() -> sa.Select[Any]:
@@ -107,7 +107,7 @@ class SqlResources:
         return free_of(self._connection.execute(pools_at(now)))
 
     def renew_generations(self, at: datetime) -> None:
-        """Give every resource a generation that it never had."""
+        """Give every resource a generation that it has never had."""
         ids = [ResourceId(each) for each in self._connection.scalars(sa.select(resources.c.id))]
         if not ids:
             return

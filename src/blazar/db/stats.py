@@ -96,7 +96,7 @@ _OUTBOX = sa.select(
 def _work(now: datetime) -> sa.Executable:
     is_claimed = work.c.claim_deadline.is_not(None) & (work.c.claim_deadline > now)
     is_due = (work.c.due_at <= now) & ~is_claimed
-    # For an expired claim, since its expiry: until then a manager had claimed the work.
+    # If a claim has expired, the work is late since its expiry: until then, a manager had claimed the work.
     since = sa.case((work.c.claim_deadline.is_not(None), work.c.claim_deadline), else_=work.c.due_at)
     return sa.select(
         _count_if(is_due),

@@ -1,4 +1,4 @@
-"""Subscriptions, and the notices that subscribers already got."""
+"""Subscriptions, and the notices that subscribers have already received."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _INSERT: Final = sa.insert(subscriptions)
 _MINUTE: Final = timedelta(minutes=1)
 _LEAST_AGE: Final = timedelta(hours=1)
-"""Age below which a subscription is kept whose lease is not found: the lease may be about to be stored."""
+"""Age below which a subscription is kept even if its lease is not found: it may be about to be stored."""
 
 
 class SqlSubscriptions:
@@ -87,8 +87,8 @@ class SqlSubscriptions:
 
     def of_types(self, types: Collection[NoticeType]) -> Sequence[Subscription]:
         """Return the enabled subscriptions that have one of these types, oldest first."""
-        # The names have no characters that mean something in a pattern but the underscore, which is checked
-        # again in the values.
+        # The only character of the names with a meaning in a pattern is the underscore, so the values are
+        # checked again.
         named = [subscriptions.c.types.like(f'%"{each.value}"%') for each in types]
         found = self._read(sa.and_(subscriptions.c.is_enabled, sa.or_(*named)))
         return [each for each in found if not each.types.isdisjoint(types)]
@@ -109,7 +109,7 @@ class SqlSubscriptions:
         self._set(subscription_id, is_enabled=False, problem=problem)
 
     def list_told(self, types: Collection[NoticeType]) -> Sequence[Told]:
-        """Return the notices of these types that subscribers already got."""
+        """Return the notices of these types that subscribers have already received."""
         which = told_table.c.type.in_(sorted(each.value for each in types))
         return [
             Told(
@@ -135,7 +135,7 @@ class SqlSubscriptions:
         self._connection.execute(sa.insert(told_table), [row])
 
     def forget(self, told: Told) -> None:
-        """Delete such a record."""
+        """Delete the record of a notice to a subscriber."""
         self._connection.execute(
             sa.delete(told_table).where(
                 told_table.c.subscription_id == told.subscription_id,

@@ -51,7 +51,7 @@ class Instant(TypeDecorator[datetime]):
         return value.astimezone(UTC).replace(tzinfo=None)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Return the instant as aware."""
+        """Return the instant with its time zone."""
         return None if value is None else value.replace(tzinfo=UTC)
 
 
@@ -223,7 +223,7 @@ resource_changes = _table(
     sa.Column("facts_changed", sa.Boolean, nullable=False),
     sa.Column("changed_at", Instant, nullable=False, index=True),
     # If a reservation booked or freed the resource and nothing else changed: its id, and the generation that
-    # this gave to the resource.
+    # the resource got by this.
     sa.Column("generation", _Counter),
     sa.Column("reservation_id", _Id),
 )
@@ -289,7 +289,7 @@ offers = _table(
     sa.Column("start_at", Instant, nullable=False),
     sa.Column("end_at", Instant, nullable=False),
     sa.Column("before_end_at", Instant),
-    # JSON: the id, the resource type and the spec of each.
+    # JSON: the id, the resource type and the spec of each reservation.
     sa.Column("reservations", _LongText, nullable=False),
     sa.Column("expires_at", Instant, nullable=False, index=True),
     sa.Column("created_at", Instant, nullable=False),
@@ -363,7 +363,7 @@ past_uses = _table(
     sa.Column("slots", sa.Integer),
     sa.Index(None, "project_id", "end_at"),
 )
-# What happened, for questions about usage. Only what has ended is recorded here; the rest is above.
+# Past periods, for questions about usage. Only periods that have ended are recorded here; the rest is above.
 # Without foreign keys: leases and resources may be gone.
 held_periods = _table(
     "held_periods",
@@ -415,7 +415,7 @@ used_periods = _table(
     sa.Column("resource_id", _Id, nullable=False),
     sa.Column("units", sa.Integer, nullable=False),
     sa.Column("start_at", Instant, nullable=False),
-    # Null until the next observation of another number.
+    # Null until an observation finds another number.
     sa.Column("end_at", Instant, index=True),
 )
 observed_periods = _table(
@@ -426,7 +426,7 @@ observed_periods = _table(
     # The last observation.
     sa.Column("end_at", Instant, nullable=False, index=True),
 )
-# At most one row: when the recording began in a database that had leases already.
+# At most one row: when the recording began in a database that already had leases.
 usage_start = _table(
     "usage_start",
     sa.Column("at", Instant, primary_key=True),
@@ -442,7 +442,7 @@ feeds = _table(
     sa.Column("project_id", sa.String(255), nullable=False),
     # Not a foreign key: for some time, the feed says that the lease was deleted.
     sa.Column("lease_id", _Id),
-    # JSON: which resources, of a feed of busy times.
+    # JSON: the resources of a feed of busy times.
     sa.Column("question", _LongText, nullable=False),
     sa.Column("alarm_minutes", sa.Integer),
     sa.Column("created_at", Instant, nullable=False, index=True),
@@ -464,12 +464,12 @@ deleted_leases = _table(
     sa.Column("deleted_at", Instant, nullable=False, index=True),
     sa.Index(None, "project_id", "deleted_at"),
 )
-# What happened, until it is known who subscribed to it.
+# Events, until it is known who subscribed to them.
 notices = _table(
     "notices",
     sa.Column("id", _Counter, primary_key=True),
     sa.Column("type", sa.String(32), nullable=False),
-    # Of an offer, for notices of these. Without foreign keys: leases may be gone.
+    # The id of an offer, for notices of offers. Without foreign keys: leases may be gone.
     sa.Column("lease_id", _Id, nullable=False),
     sa.Column("project_id", sa.String(255)),
     sa.Column("user_id", sa.String(255)),
@@ -502,7 +502,7 @@ subscriptions = _table(
     sa.Column("is_enabled", sa.Boolean, nullable=False),
     # Whether the service made it for the owner of a lease.
     sa.Column("is_default", sa.Boolean, nullable=False),
-    # The code that was mailed to an address which is not confirmed yet, and the failed attempts to name it.
+    # The code that was mailed to an unconfirmed address, and the failed attempts to enter it.
     sa.Column("code", sa.String(64)),
     sa.Column("code_attempts", sa.Integer, nullable=False),
     # The success of deliveries.
@@ -524,7 +524,7 @@ deliveries = _table(
     # JSON.
     sa.Column("data", _LongText, nullable=False),
     sa.Column("at", Instant, nullable=False),
-    # Of a reminder: its date.
+    # The date of a reminder.
     sa.Column("date_at", Instant),
     # The first attempt to deliver; later than the event if it was sent again.
     sa.Column("queued_at", Instant, nullable=False),
@@ -536,7 +536,7 @@ deliveries = _table(
     sa.Index(None, "failed_at", "due_at"),
     sa.Index(None, "subscription_id", "lease_id", "id"),
 )
-# Which addresses recently got a code: nothing else may be mailed to them before they confirm it.
+# Addresses that recently got a code: nothing else may be mailed to them before they confirm it.
 confirmations = _table(
     "confirmations",
     sa.Column("id", _Counter, primary_key=True),

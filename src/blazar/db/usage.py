@@ -35,7 +35,7 @@ from blazar.domain.usage.records import Holding, ReservationState, ResourceFacts
 from blazar.ports.usage import UsageFilter, UsedBy
 
 _AT_ONCE: Final = 1_000
-"""Ids in one statement."""
+"""The most ids in one statement."""
 
 
 class SqlUsage:
@@ -67,7 +67,7 @@ class SqlUsage:
         return [*self._past(window, everything), *self._present(window, everything)]
 
     def arrived(self, reservation_ids: Collection[ReservationId]) -> frozenset[ReservationId]:
-        """Return those of the reservations that were ever seen in use."""
+        """Return the given reservations that were ever seen in use."""
         found = set(_rows(self._connection, used_periods, "reservation_id", sorted(reservation_ids)))
         return frozenset(ReservationId(row.reservation_id) for row in found)
 
@@ -229,7 +229,7 @@ class SqlUsage:
         return self._connection.execute(newest).first()
 
     def usable_since(self, reservation_ids: Collection[ReservationId]) -> Mapping[ReservationId, datetime]:
-        """Return from when on each reservation has been active without missing resources."""
+        """Return the instant from which each reservation has been active without missing resources."""
         found: dict[ReservationId, datetime] = {}
         for row in _rows(self._connection, reservation_states, "reservation_id", sorted(reservation_ids)):
             if row.status == ReservationStatus.ACTIVE.value and not row.missing_resources:
@@ -239,7 +239,7 @@ class SqlUsage:
         return found
 
     def delete_before(self, before: datetime) -> int:
-        """Delete what was over before an instant."""
+        """Delete records of periods that ended before an instant."""
         held = held_periods.c
         gone = self._connection.execute(sa.delete(held_periods).where(held.end_at < before)).rowcount
         for table, column in (
@@ -248,7 +248,7 @@ class SqlUsage:
             (observed_periods, observed_periods.c.end_at),
         ):
             gone += self._connection.execute(sa.delete(table).where(column < before)).rowcount
-        # These are needed as long as anything of their reservation is recorded.
+        # These are needed as long as anything about their reservation is recorded.
         for table, column in (
             (reservation_states, reservation_states.c.since_at),
             (used_periods, used_periods.c.end_at),
@@ -279,7 +279,7 @@ def _holding(row: Any) -> Holding:
 def _rows(
     connection: sa.Connection, table: sa.Table[Any], column: str, ids: Sequence[str]
 ) -> Iterator[sa.Row[Any]]:
-    """Yield the rows of these ids in the order in which they were written, of each id."""
+    """Yield the rows of these ids; those of one id are in the order in which they were written."""
     for some in in_portions(ids, _AT_ONCE):
         query = sa.select(table).where(table.c[column].in_(some)).order_by(table.c.id)
         yield from connection.execute(query)

@@ -23,7 +23,7 @@ from blazar.domain.lease import Lease, Reservation, ReservationStatus, ResourceI
 from blazar.domain.requirements import Fact
 
 _LONGEST_FACT: Final = 255
-"""Characters of the longest fact that is recorded; longer ones describe a processor, not a place."""
+"""The most characters of a recorded fact; longer ones describe a processor, not a place."""
 _INSERT_STATES: Final = sa.insert(reservation_states)
 
 
@@ -75,7 +75,7 @@ def record_states(connection: sa.Connection, rows: Iterator[Mapping[str, object]
 def record_failure(
     connection: sa.Connection, resource_id: ResourceId, at: datetime, *, has_failed: bool
 ) -> None:
-    """Record that a resource has failed, or no longer has."""
+    """Record that a resource has failed, or has recovered."""
     if has_failed:
         connection.execute(sa.insert(failed_periods), [{"resource_id": resource_id, "start_at": at}])
         return

@@ -77,7 +77,7 @@ class SqlWork:
         change for which it is scheduled.
         """
         if len(keys) > 1:
-            # Rows are locked in one order, or two transactions could wait for each other.
+            # Rows are locked in one order; otherwise two transactions could wait for each other.
             query = sa.select(work.c.key).where(work.c.key.in_(list(keys))).order_by(work.c.key)
             known = set(self._connection.scalars(query.with_for_update()))
             self._advance(known, due_at)
@@ -86,7 +86,7 @@ class SqlWork:
         self.plan(dict.fromkeys(sorted(set(keys) - known), due_at))
 
     def _advance(self, keys: Collection[str], due_at: datetime) -> int:
-        """Make planned keys due at *due_at* unless they are earlier; return how many are planned."""
+        """Make planned keys due at *due_at* unless they are due earlier; return how many are planned."""
         if not keys:
             return 0
         is_woken_later = sa.or_(work.c.woken_at.is_(None), work.c.woken_at > due_at)
@@ -211,17 +211,17 @@ class SqlWork:
     def forget(self, key: str) -> None:
         """Delete a key that needs no work. A claimed key stays; its claim holder deletes it with `finish`."""
         if is_periodic_task(key):
-            return  # a lease that was given such an id must not end a periodic task
+            return  # a lease with such an id must not end a periodic task
         self._connection.execute(sa.delete(work).where(work.c.key == key, work.c.claim_deadline.is_(None)))
 
     def free_all(self) -> None:
-        """Void all claims: for a manager that starts and knows that no other is running."""
+        """Void all claims; for a manager that knows at its start that no other is running."""
         self._connection.execute(
             sa.update(work).values(owner=None, claim_deadline=None, claim_number=work.c.claim_number + 1)
         )
 
     def renew_claims(self) -> None:
-        """Void all claims, also those that were given after the database's state."""
+        """Void all claims, including those that were granted after the state of the database."""
         keys = list(self._connection.scalars(sa.select(work.c.key)))
         if not keys:
             return

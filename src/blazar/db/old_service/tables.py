@@ -20,7 +20,7 @@ class NaiveUtc(TypeDecorator[datetime]):
     cache_ok = True
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Return the instant as aware."""
+        """Return the instant with its time zone."""
         return None if value is None else value.replace(tzinfo=UTC)
 
 
@@ -158,4 +158,4 @@ SOURCES: dict[str, Source] = {
         | _TIMES,
     ),
 }
-"""By the field of :class:`~blazar.ports.old_service.OldDatabase` that they fill."""
+"""The tables, by the field of :class:`~blazar.ports.old_service.OldDatabase` that they fill."""
