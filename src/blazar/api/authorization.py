@@ -2,8 +2,8 @@
 
 The owner of a lease is checked in the request that changes the lease: the API states the owner for which
 its policy allows the change, and the manager refuses if the lease has another one. Only then does the API
-check its policy for that one. The responses are those of reading the lease, checking policy and then changing
-the lease.
+check its policy for the real owner. The responses are the same as if the API read the lease, checked its
+policy and then changed the lease.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def respond(route: Route, call: Call, read_body: Callable[[], JsonObject]) -> ob
 
 
 def _respond_for_own(route: Route, call: Call, read_body: Callable[[], JsonObject]) -> object:
-    """Return the same for a caller whom the policy allows to change own leases, without reading the lease."""
+    """Do this for a caller whom the policy allows to change own leases, without reading the lease."""
     try:
         call = replace(call, body=read_body())
     except Exception:

@@ -62,8 +62,8 @@ class _Allowance:
 def with_calendar_limits(app: WSGIApplication, settings: ApiSettings) -> WSGIApplication:
     """Return *app*, which serves calendars, with 429 for clients that read too often.
 
-    A feed that was read within the last hour is served whatever else comes from its network, so that a client
-    does not lock out others that share its address.
+    A feed that was read within the last hour is served regardless of other requests from its network, so that
+    a client does not lock out others that share its address.
     """
     limiter = MovingWindowRateLimiter(MemoryStorage())
     reads = _Allowance(limiter, "feed", settings.feed_reads_per_hour)
@@ -93,9 +93,9 @@ def with_calendar_limits(app: WSGIApplication, settings: ApiSettings) -> WSGIApp
 
 
 def _network_of(environ: WSGIEnvironment) -> str:
-    """Return the address of a client, or its network if the client can choose its address in that.
+    """Return the address of a client, or its network if the client can choose its address in it.
 
-    Proxies append addresses to those that a client claims; the last one is what the nearest proxy saw.
+    Proxies append addresses to those that a client claims; the last one is that seen by the nearest proxy.
     """
     text = str(environ.get("REMOTE_ADDR", "")).rpartition(",")[2].strip()
     try:

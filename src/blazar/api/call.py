@@ -72,7 +72,7 @@ class Call:
 
         Raises:
             InvalidParameter: The value is neither true nor false. A request that was meant as a dry run must
-                not take effect because of a typing error.
+                not take effect because of a typo.
         """
         return self.version >= DRY_RUN and self.is_true("dry_run")
 
@@ -91,7 +91,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """The value of a response that also has headers, or another status than the route's."""
+    """The value of a response that also has headers, or a status other than the route's."""
 
     value: object
     headers: Mapping[str, str] = field(default_factory=dict)

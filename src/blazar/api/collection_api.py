@@ -1,7 +1,8 @@
-"""The API that resources get which operators register for plugins, in one form for all of them.
+"""The API of resources that operators register for plugins, in one form for all of them.
 
-A plugin of another distribution declares them as a :class:`~blazar.domain.collections.ResourceCollection`; a
-resource type of this one makes its ``API`` with :func:`api_of`.
+A plugin of another distribution declares such resources as a
+:class:`~blazar.domain.collections.ResourceCollection`; a resource type of this one makes its ``API`` with
+:func:`api_of`.
 """
 
 from __future__ import annotations

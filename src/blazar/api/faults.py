@@ -1,7 +1,7 @@
 """Errors over HTTP: status and body.
 
-Shape *A* is for decisions of the service, which are the project's own errors. Shape *B* is for errors of
-HTTP, which are Falcon's. The third shape, *C*, is used by authentication.
+Shape *A* is for decisions of the service, which raise the project's errors. Shape *B* is for errors of HTTP,
+which Falcon raises. The third shape, *C*, is used by authentication.
 
 The status of a shortage depends on the microversion: some clients of 1.0 treat only 400 and 500 of a create
 request as final and repeat the request after any other status.
@@ -86,11 +86,11 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
 }
 """Status of each error class of the core at the newest microversion; a test checks that no class is missing.
 
-An error of a resource type has the status of the class that it is derived from.
+An error of a resource type has the status of the class from which it is derived.
 """
 
 EXPLANATIONS = ("reasons", "alternatives")
-"""Fields of an error that its body has in addition; managers set them from API 1.1 on."""
+"""Additional fields of an error that its body includes; managers set them from API 1.1 on."""
 
 Statuses = Mapping[type[errors.BlazarError], int]
 

@@ -1,7 +1,7 @@
 """Handlers for feeds, and for the calendars that programs read with the tokens of feeds.
 
-The token of a feed is made here, sent once, and then only known by its digest. A calendar is served without
-authentication, because calendar programs have no token of Keystone.
+The token of a feed is made here and sent once; afterwards, only its digest is known. A calendar is served
+without authentication, because calendar programs have no Keystone token.
 """
 
 from __future__ import annotations

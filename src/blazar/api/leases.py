@@ -129,7 +129,7 @@ def replace_resources(call: Call) -> object:
 
 
 def refuse_replacements(body: JsonObject) -> None:
-    """Raise InvalidParameter if a change replaces resources, for which there is a policy rule of its own."""
+    """Raise InvalidParameter if a change replaces resources, which has a separate policy rule."""
     items = body.get("reservations")
     if isinstance(items, list) and any(isinstance(each, dict) and "replace" in each for each in items):
         raise InvalidParameter("replace", "send POST /v1/leases/{lease_id}/replacements instead")

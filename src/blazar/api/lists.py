@@ -28,7 +28,7 @@ class PagedList:
     """The key of the list in the response."""
     filters: tuple[str, ...]
     sort_keys: tuple[str, ...]
-    """For the documentation; the first one is the default. The manager checks them."""
+    """The sort keys, for the documentation; the first one is the default. The manager checks them."""
     marker: str = "id"
     """The key of an item whose value is the marker of the next page."""
 

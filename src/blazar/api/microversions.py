@@ -8,7 +8,7 @@
 - A refusal says why, and what is possible instead (``app/leases/refusals.py``).
 - A request to create or change a lease may be a dry run (:data:`DRY_RUN`).
 - A request to create a lease may have an idempotency key (:data:`IDEMPOTENCY_KEYS`).
-- Lessees can read what can be reserved, and how much of it is free when (:data:`AVAILABILITY`).
+- Lessees can read what can be reserved, and how much of it is free over time (:data:`AVAILABILITY`).
 - Reservations can be added to a lease and removed from it before it starts, and chosen resources released
   or, if others have booked them, dropped or replaced (``app/leases/changes.py``).
 - Lessees can list the resources that their leases hold, and how to use them (:data:`LEASE_ALLOCATIONS`).

@@ -19,7 +19,7 @@ ADMIN: Final = "admin"
 PRIVATE_PROPERTIES: Final = "blazar:oshosts:private_resource_properties"
 """Rule checked by handlers. It refuses no request.
 
-Callers who fail it do not see private properties, and not why resources cannot be reserved.
+Callers who fail it see neither private properties nor the reasons why resources cannot be reserved.
 """
 RESOURCE_IDS: Final = "blazar:timeline:get_ids"
 """Rule checked by a handler. It refuses no request; callers who fail it do not see the ids of resources."""

@@ -49,7 +49,7 @@ def respond_with_properties(call: Call, find: Callable[[bool], Sequence[JsonObje
 
     Args:
         call: The request.
-        find: Returns the properties, for true also the private ones.
+        find: Returns the properties; if its argument is true, also the private ones.
     """
     found = find(_is_set(call, "all") and call.property_caller.sees_private_properties)
     keys = ("property", "private", "values") if _is_set(call, "detail") else ("property",)

@@ -28,7 +28,7 @@ _FORMAT = re.compile(r"req-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 def with_request_ids(app: WSGIApplication) -> WSGIApplication:
     """Return *app* with a new request id for each request, sent in a header of the response.
 
-    Log lines written while the request is served have the id too. One of them records the response's status.
+    Log lines written while the request is served also have the id. One of them records the response's status.
 
     An id sent by the client becomes the *global* request id if it is well formed; otherwise it is ignored. It
     never replaces the local id.

@@ -136,7 +136,7 @@ class Gate:
 
 
 def written(value: object) -> str:
-    """Return the JSON of a response; members that are written already are used as they are."""
+    """Return the JSON of a response; members that are already JSON are used as they are."""
     if not isinstance(value, dict):
         return json.dumps(value)
     members = (
@@ -157,7 +157,7 @@ def _first_values(req: falcon.Request) -> dict[str, str]:
 
 
 def _without_claims(environ: Mapping[str, object]) -> dict[str, object]:
-    """Return the environment of a request without the identity that it claims, which no guard has checked."""
+    """Return the environment of a request without the claimed identity, which no guard has checked."""
     return {key: value for key, value in environ.items() if not key.startswith("HTTP_")}
 
 

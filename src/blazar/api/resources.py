@@ -1,4 +1,4 @@
-"""The APIs of the resource types whose plugins are enabled, also those of other distributions."""
+"""The APIs of the resource types whose plugins are enabled, including those of other distributions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENTRY_POINTS = "blazar.resource.collections"
 
 
 def load_apis(plugins: Sequence[str]) -> tuple[TypeApi, ...]:
-    """Return the APIs of the resource types whose plugins are named, also those of other distributions.
+    """Return the APIs of the resource types whose plugins are named, including those of other distributions.
 
     Raises:
         ValueError: A declaration cannot be loaded or is invalid, or two of them have the same path.

@@ -21,19 +21,19 @@ class Route:
     path: str
     """Variable parts in braces."""
     handler: Handler
-    """Its name is that of the operation in the OpenAPI document, unless the route has one."""
+    """Its name is that of the operation in the OpenAPI document, unless the route names another."""
     rules: tuple[str, ...]
     """The policy rules to check, in order; empty for the version documents, which are public."""
     name: str = ""
     """The name of the operation, if several routes have the same handler."""
     since: Version = MIN_VERSION
-    """First microversion in which the path exists. A public path is served whatever the request names."""
+    """First microversion in which the path exists. A public path is served for any requested version."""
     asked_by_handler: tuple[str, ...] = ()
     """Policy rules that refuse no request, but on which the response depends."""
     status: int = 200
     body: BodySchema | None = None
     body_at_1_0: BodySchema | None = None
-    """The schema at version 1.0, if it is another one."""
+    """The schema at version 1.0, if it differs."""
     answer: JsonSchema | None = None
     preview: JsonSchema | None = None
     """The response with status 200 to a request with ``dry_run``, from 1.1 on; None if it cannot have it."""

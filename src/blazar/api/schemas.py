@@ -43,7 +43,7 @@ NEW_LEASE: dict[str, JsonSchema] = {
     "before_end_date": _INPUT_BEFORE_END,
     "reservations": _NEW_RESERVATIONS,
 }
-"""The keys of a request for a new lease; a change has the same."""
+"""The keys of a request for a new lease; a change has the same ones."""
 _NEW_EVENTS: JsonSchema = {
     "description": "Validated and then ignored: a lease's events follow from its dates.",
     "type": ["array", "null"],

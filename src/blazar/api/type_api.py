@@ -21,14 +21,14 @@ class RegisteredCollection:
     path: str
     """The path of the list below ``/v1``."""
     name_key: str
-    """The key of a resource in the list with the name that people know."""
+    """The key of a listed resource with the name by which people know it."""
     create_name_key: str | None
     """The key of a registration whose value becomes that name; None if the name is made of several keys."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeApi:
-    """The endpoints of a resource type, with all that belongs to them.
+    """The endpoints of a resource type, with everything that belongs to them.
 
     Handlers are called as those of the core. They reach the type's use cases through the ``REQUESTS`` of its
     folder.
@@ -60,7 +60,7 @@ def describe_collections(types: Iterable[TypeApi]) -> list[JsonObject]:
 
 
 def _describe(collection: RegisteredCollection, routes: Iterable[Route]) -> JsonObject:
-    """Return an entry; all of it but the keys of names follows from the routes."""
+    """Return an entry; everything but the keys of names follows from the routes."""
     path = f"/v1/{collection.path}"
     served = {(each.method, each.path): each for each in routes}
     listed, creation = served["GET", path], served["POST", path]
