@@ -1,4 +1,4 @@
-"""The errors that HTTP statuses of OpenStack's services stand for, in a real and in a simulated cloud."""
+"""The errors that HTTP statuses of OpenStack's services represent, in a real and in a simulated cloud."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ _ERRORS: Mapping[int, type[CloudError]] = {
 def error_of_status(status: int) -> type[CloudError]:
     """Return the error for a status other than 2xx.
 
-    A 4xx without a meaning of its own is a refusal; any other status is no usable answer.
+    A 4xx without a specific meaning is a refusal; any other status is no usable answer.
     """
     return _ERRORS.get(status, CloudRefused if 400 <= status < 500 else CloudUnavailable)

@@ -130,7 +130,7 @@ class VolumeGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeQuota:
-    """The room of one type in a project; snapshots count as used, too."""
+    """The quota of one type in a project; snapshots also count as used."""
 
     limit: int
     """:data:`NO_LIMIT` if none was set."""
@@ -167,10 +167,10 @@ class BlockStorage(Protocol):
         """Revoke a project's access. Raises CloudNotFound if it had none or the type does not exist."""
 
     def get_quotas(self, project_id: str, type_names: Collection[str]) -> Mapping[str, TypeQuota]:
-        """Return a project's room by type; types that do not exist are omitted."""
+        """Return a project's quota by type; types that do not exist are omitted."""
 
     def set_quota(self, project_id: str, type_name: str, limit: int) -> None:
-        """Set a project's room for a type.
+        """Set a project's quota for a type.
 
         Raises:
             CloudConflict: More is used, or the type does not exist.

@@ -100,8 +100,8 @@ class Credentials:
         """Return the same user's credentials in a project in which it has a role.
 
         Raises:
-            CloudRefused: The user has no role there, or that of an administrator, or the type of its
-                credentials gives no token for other projects.
+            CloudRefused: The user has no role there, or an administrator's, or the type of its credentials
+                gives no token for other projects.
             CloudUnavailable: Keystone issued no token.
         """
         with self._lock:

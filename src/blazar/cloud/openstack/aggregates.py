@@ -53,11 +53,11 @@ class OpenStackAggregates:
         return replace(made, metadata=dict(metadata))
 
     def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str | None]) -> None:
-        """Set these keys, remove those with the value None, leave others alone.
+        """Set these keys, remove those with the value None, and leave others alone.
 
         Raises:
             CloudNotFound: The aggregate does not exist.
-            CloudRefused: The metadata contain the availability zone, which cannot be changed here.
+            CloudRefused: The metadata contains the availability zone, which cannot be changed here.
         """
         if _ZONE in metadata:
             raise CloudRefused("the availability zone of an aggregate can only be set when it is created")

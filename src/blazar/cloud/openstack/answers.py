@@ -1,4 +1,4 @@
-"""Responses of the services: their content, and the errors that they stand for."""
+"""Responses of the services: their content, and the errors that they represent."""
 
 from __future__ import annotations
 

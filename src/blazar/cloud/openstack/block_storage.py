@@ -92,12 +92,12 @@ class OpenStackBlockStorage:
         self._cinder.post("types", type_id, "action", body=body, version=_ANY)
 
     def get_quotas(self, project_id: str, type_names: Collection[str]) -> Mapping[str, TypeQuota]:
-        """Return a project's room by type; types that do not exist are omitted."""
+        """Return a project's quota by type; types that do not exist are omitted."""
         answer = self._cinder.get("os-quota-sets", project_id, params={"usage": "true"}, version=_ANY)
         return answer.read(lambda body: _quotas(body["quota_set"], type_names))
 
     def set_quota(self, project_id: str, type_name: str, limit: int) -> None:
-        """Set a project's room for a type. Raises CloudConflict."""
+        """Set a project's quota for a type. Raises CloudConflict."""
         body = {"quota_set": {_quota_key(type_name): limit}}
         self._cinder.put("os-quota-sets", project_id, body=body, version=_ANY, means=_NOT_NOW)
 

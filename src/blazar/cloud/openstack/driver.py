@@ -36,7 +36,7 @@ _RPC_THREADS = 64
 """The default of oslo.messaging for ``executor_thread_pool_size``, the threads that process requests."""
 
 _OF_ADMINISTRATORS: Final = "quotas/no-project"
-"""Quotas of another project, which need not exist; Neutron answers 403 to users."""
+"""The quotas of another project, which need not exist; Neutron answers 403 to users."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,7 @@ _STATES = {
     "pending_delete": ImageState.FAILED,
     "deactivated": ImageState.FAILED,
 }
-"""Image states by Glance's status; any other status means that the data are not complete yet."""
+"""Image states by Glance's status; any other status means that the data is not complete yet."""
 
 
 class OpenStackImages:

@@ -1,8 +1,8 @@
 """Options of the OpenStack adapters: locations of the services, and credentials.
 
 Names, groups and defaults of the existing service are accepted, in addition to the usual options of
-keystoneauth. Of the latter, ``version``, ``min_version`` and ``max_version`` are missing, because every call
-pins its own microversion, and so are the numbers of retries, because the reconciler retries.
+keystoneauth. ``version``, ``min_version`` and ``max_version`` are missing, because every call pins its own
+microversion, and so are the numbers of retries, because the reconciler retries.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ Means = Mapping[int, type[CloudError]]
 
 _NOTHING_SPECIAL: Means = {}
 _PASSING = frozenset({500, 502, 503})
-"""Statuses that a service or its proxy may return for a moment only."""
+"""Statuses that a service or its proxy may return only briefly."""
 _OF_A_LIST: Means = {404: CloudUnavailable}
 """Errors for a list. It always exists, possibly empty, so a 404 does not come from the service."""
 _OF_A_LATER_PAGE: Means = {400: CloudUnavailable, 404: CloudUnavailable}
@@ -39,7 +39,7 @@ class RestClient:
     * ``CloudNotFound`` for 404;
     * ``CloudConflict`` for 409;
     * ``CloudRefused`` for any other 4xx except 401, 408, 425 and 429;
-    * ``CloudUnavailable`` for every other response that is not usable, and for none.
+    * ``CloudUnavailable`` for every other unusable response, and if there is no response.
     """
 
     def __init__(
@@ -58,9 +58,9 @@ class RestClient:
             session: Sends the requests.
             access: Returns the URL and the headers.
             versioned_as: The service's name in the microversion header; None if it has no microversions.
-            proof_path: What only administrators may read. After the service did not respond, nothing else is
-                read until this is: a service that has just started may take an administrator for a user, and
-                answer with empty lists.
+            proof_path: A path that only administrators may read. After the service did not respond, nothing
+                else is read until this is: a service that has just started may treat an administrator as a
+                user, and answer with empty lists.
         """
         self.name = name
         self.access = access
@@ -147,7 +147,7 @@ class RestClient:
             until_empty: Read pages until one is empty, instead of while the service names a next one.
 
         Raises:
-            CloudUnavailable: The list changed while it was read, or for the usual reasons.
+            CloudUnavailable: The list changed while it was read, or one of the general reasons applies.
         """
         items: list[ItemT] = []
         marker: str | None = None
@@ -201,7 +201,7 @@ class RestClient:
             raise CloudUnavailable(f"{call}: the service is starting, or this user is no administrator")
         if response.status_code >= 500:
             raise failure(call, response, _NOTHING_SPECIAL)
-        # After a 401, the read gets one as well, and is repeated with a new token.
+        # After a 401, the read also gets one, and is repeated with a new token.
         self._needs_proof = response.status_code == 401
 
     def _read(self, call: str, grant: Grant, method: str, path: str, content: Mapping[str, Any]) -> Response:

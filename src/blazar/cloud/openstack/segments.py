@@ -1,4 +1,4 @@
-"""Neutron's networks on chosen segments, and what hangs on them."""
+"""Neutron's networks on chosen segments, and the objects attached to them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class OpenStackSegments:
     def find_network(self, segment: Segment) -> SegmentNetwork | None:
         """Return the network on a segment, or None."""
         found = self._list_networks(_provider_attributes(segment))
-        # A Neutron that ignored a filter must not lead to a network on another segment.
+        # If Neutron ignores a filter, a network on another segment must not be returned.
         return next((each for each in found if each.segment == segment), None)
 
     def list_networks(

@@ -65,8 +65,8 @@ class OpenStackServers:
     def detach_volume(self, server_id: str, volume_id: str) -> None:
         """Request that a volume is detached. Raises as in the port.
 
-        Nova responds with 400 both if the server was booted from the volume and if the volume is being
-        detached already.
+        Nova responds with 400 both if the server was booted from the volume and if the volume is already
+        being detached.
         """
         try:
             self._nova.delete("servers", server_id, _ATTACHMENTS, volume_id, version=_ANY)

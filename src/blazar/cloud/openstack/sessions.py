@@ -19,7 +19,7 @@ from blazar.cloud.openstack.settings import Connection, read_connection, read_lo
 from blazar.http_deadlines import DeadlineAdapter, deadline
 
 _PARTS_OF_A_CALL = 3
-"""The parts of a call: connecting, waiting, reading. The limit for the whole call is so many timeouts."""
+"""The parts of a call: connecting, waiting, reading. The whole call is limited to this many timeouts."""
 
 
 class BoundedSession(Session):

@@ -97,7 +97,7 @@ class SimulatedBlockStorage(Service):
 
     @reads("block_storage.get_quotas")
     def get_quotas(self, project_id: str, type_names: Collection[str]) -> Mapping[str, TypeQuota]:
-        """Return a project's room by type; types that do not exist are omitted."""
+        """Return a project's quota by type; types that do not exist are omitted."""
         existing = {each.name for each in self._state.volume_types.values()}
         return {
             name: TypeQuota(
@@ -110,7 +110,7 @@ class SimulatedBlockStorage(Service):
 
     @writes("block_storage.set_quota")
     def set_quota(self, project_id: str, type_name: str, limit: int) -> None:
-        """Set a project's room for a type. Raises CloudConflict."""
+        """Set a project's quota for a type. Raises CloudConflict."""
         if all(each.name != type_name for each in self._state.volume_types.values()):
             raise CloudConflict(f"no quota is named gigabytes_{type_name}")
         used = used_by(self._state, project_id, type_name)
@@ -279,7 +279,7 @@ def used_by(state: CloudState, project_id: str, type_name: str) -> int:
 
 
 def quota_refusal(state: CloudState, project_id: str, type_name: str, size: int) -> str:
-    """Return why a project has no room for so many GiB more of a type; empty if it has."""
+    """Return why a project has no room for additional GiB of a type; empty if it has."""
     limit = state.type_quotas.get(quota_key(project_id, type_name))
     used = used_by(state, project_id, type_name)
     if limit is not None and 0 <= limit < used + size:

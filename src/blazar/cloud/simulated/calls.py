@@ -103,7 +103,7 @@ class Calls:
     def saved_once(self) -> Iterator[None]:
         """Write the state to the file once, at the end, instead of after each change.
 
-        If the process ends before, the file has none of the changes.
+        If the process ends earlier, the file has none of the changes.
 
         Raises:
             CloudUnavailable: The file cannot be written.

@@ -39,7 +39,7 @@ def make_cloud(conf: ConfigOpts, clock: Clock, *, speed: float = 1) -> Simulated
         is_read_only=options.read_only,
     )
     if cloud.is_empty and not options.read_only:
-        # If the process ends before, the cloud is empty, and the next one furnishes it.
+        # If the process ends earlier, the cloud is empty, and the next process furnishes it.
         with cloud.saved_once():
             furnish(cloud, freepool=conf.nova.aggregate_freepool_name, hosts=options.hosts)
     return cloud

@@ -1,8 +1,8 @@
 """Faults of the simulated cloud, decided for each call, and the same in every run.
 
-A :class:`FaultScript` is a list of rules. Each rule counts the calls that its ``operation`` matches,
-from when it was added, and strikes at those that ``nth`` or ``every`` selects; without these keys, at
-each. If several rules select a call, only the first one strikes.
+A :class:`FaultScript` is a list of rules. From the time at which it was added, each rule counts the calls
+that its ``operation`` matches, and strikes at those that ``nth`` or ``every`` selects; without these keys,
+at each of them. If several rules select a call, only the first one strikes.
 
 As JSON, for instance in the fault script file of a service::
 

@@ -51,7 +51,7 @@ class SimulatedAggregates(Service):
     def create_aggregate(
         self, name: str, availability_zone: str | None, metadata: Mapping[str, str]
     ) -> Aggregate:
-        """Return a new aggregate; its metadata are set by a second operation, which may fail."""
+        """Return a new aggregate; its metadata is set by a second operation, which may fail."""
         aggregate = self._new_aggregate(name, availability_zone)
         if not metadata:
             return aggregate
@@ -68,7 +68,7 @@ class SimulatedAggregates(Service):
 
         Raises:
             CloudNotFound: The aggregate does not exist.
-            CloudRefused: The metadata contain the availability zone, which cannot be changed here.
+            CloudRefused: The metadata contains the availability zone, which cannot be changed here.
         """
         aggregate = known(self._state.aggregates, aggregate_id, "aggregate")
         if "availability_zone" in metadata:

@@ -106,7 +106,7 @@ class HostOperations:
         Args:
             name: Host name of the hypervisor.
             is_up: None for no change.
-            is_enabled: None for no change, also of the reason.
+            is_enabled: None for no change; then the reason does not change either.
             disabled_reason: The reason for disabling it; cleared when it is enabled.
 
         Raises:

@@ -11,12 +11,12 @@ from blazar.ports.segments import ROUTER_INTERFACE, Port, Route, SegmentRange, T
 
 
 class SegmentOperations:
-    """Actions on physical networks, ports, trunks and routers; not counted, without duration and faults."""
+    """Actions on physical networks, ports, trunks and routers; not counted, without duration or faults."""
 
     _calls: Calls
 
     def add_physical_network(self, name: str) -> None:
-        """Let Neutron know a physical network."""
+        """Make a physical network known to Neutron."""
         with self._calls.exclusive() as state:
             state.physical_networks |= {name}
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class SimulatedSegments(Service):
-    """Networks on segments, with ports, trunks and routers. One network is on a segment at a time."""
+    """Networks on segments, with ports, trunks and routers. A segment has one network at a time."""
 
     reports_ranges: bool = True
     """Whether Neutron has the plugin that reports ranges."""
@@ -185,7 +185,7 @@ def _count_networks(state: CloudState, project_id: str) -> int:
 
 
 def _check_segment(state: CloudState, segment: Segment) -> None:
-    """Refuse segments that Neutron answers with 400. Raises CloudRefused."""
+    """Refuse segments for which Neutron answers 400. Raises CloudRefused."""
     largest = {"vlan": LARGEST_VLAN, "vxlan": LARGEST_VXLAN, "flat": None}
     if segment.network_type not in largest:
         raise CloudRefused(f"network_type value '{segment.network_type}' not supported")

@@ -40,7 +40,7 @@ class Consumption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeMove:
-    """A move of a volume to another type that is in progress; ``status`` is the volume's when it is over."""
+    """A move in progress of a volume to another type; ``status`` is the volume's status after the move."""
 
     due_at: datetime
     type_name: str
@@ -84,7 +84,7 @@ class CloudState:
     """The physical networks that Neutron knows."""
     segment_ranges: dict[str, SegmentRange] = field(default_factory=dict)
     segment_networks: dict[str, SegmentNetwork] = field(default_factory=dict)
-    """The networks of which the segment is known; they are networks, too."""
+    """The networks whose segment is known; they are also among the networks."""
     network_quotas: dict[str, int] = field(default_factory=dict)
     """The limits of networks, by project; projects without one have no limit."""
     ports: dict[str, Port] = field(default_factory=dict)
@@ -175,7 +175,7 @@ class CloudState:
         self.consumptions = tuple(each for each in self.consumptions if each.consumer_id not in gone)
 
     def finish_volume_work(self, now: datetime) -> None:
-        """Complete what is complete at *now*: detachments, deletions with their snapshots, moves, backups."""
+        """Complete operations due at *now*: detachments, deletions with their snapshots, moves, backups."""
         self._finish_detachments(now)
         for volume_id in [key for key, due_at in self.copying.items() if due_at <= now]:
             del self.copying[volume_id]
@@ -215,7 +215,7 @@ class CloudState:
         self.end_attachments(lambda each: each.server_id == server_id)
 
     def end_attachments(self, ends: Callable[[Attachment], bool]) -> None:
-        """End those attachments of volumes for which *ends* returns True."""
+        """End the attachments of volumes for which *ends* returns True."""
         for volume in list(self.volumes.values()):
             left = tuple(each for each in volume.attachments if not ends(each))
             if left != volume.attachments:

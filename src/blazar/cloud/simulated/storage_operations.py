@@ -46,7 +46,7 @@ class StorageOperations:
             name: The name.
             total: The capacity in GiB; None for a driver that does not know it.
             backend_name: The value of ``volume_backend_name``; None for the middle part of the name.
-            capabilities: What else the driver reports.
+            capabilities: Other facts that the driver reports.
         """
         backend, _, pool_name = name.partition("@")[2].partition("#")
         with self._calls.exclusive() as state:
@@ -130,7 +130,7 @@ class StorageOperations:
             return project_id in state.served_projects
 
     def fail_backups(self, volume_id: str) -> None:
-        """Let the present backups of a volume fail."""
+        """Make the present backups of a volume fail."""
         with self._calls.exclusive() as state:
             state.volume_backups[volume_id] = tuple(
                 replace(each, status="error") for each in state.volume_backups.get(volume_id, ())
@@ -139,7 +139,7 @@ class StorageOperations:
                 state.copying[volume_id] = self._calls.now()
 
     def set_type_quota(self, project_id: str, type_name: str, limit: int) -> None:
-        """Set a project's room for a type, as an operator does, even below what is used."""
+        """Set a project's quota for a type, as an operator does, even below the used amount."""
         with self._calls.exclusive() as state:
             state.type_quotas[quota_key(project_id, type_name)] = limit
 
