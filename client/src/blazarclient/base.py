@@ -20,7 +20,7 @@ Record = dict[str, Any]
 Records = list[Record]
 
 API_1_1 = {"OpenStack-API-Version": "reservation 1.1"}
-"""Headers of requests to what API 1.0 does not have."""
+"""Headers of requests to endpoints that API 1.0 does not have."""
 TIMEOUT_SECONDS = 600
 """Timeout of requests with a URL and a token; older services may take minutes to delete an active lease."""
 LONGEST_RETRY_AFTER_SECONDS = 10

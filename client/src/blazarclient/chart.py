@@ -14,7 +14,7 @@ WIDTH = 56
 _LABEL = 16
 BLOCKS = "·▁▂▃▄▅▆▇█"
 PLAIN = ".12345678#"
-"""Levels for terminals without UTF-8; in both, the first one is none free, and the last one all."""
+"""Levels for terminals without UTF-8; in both sets, the first one means none free, and the last one all."""
 _MARK = "^"
 
 
@@ -54,7 +54,7 @@ def label(value: object) -> str:
 
 
 def level(free: int, total: int, levels: str) -> str:
-    """Return the character for a number of free resources; only none and all have the first and the last."""
+    """Return the character for a number of free resources; the first only for none, the last only for all."""
     if free <= 0:
         return levels[0]
     if free >= total:

@@ -22,7 +22,7 @@ from blazarclient.base import Record
 from blazarclient.reservation_keys import GROUPING_KEYS
 
 REQUIREMENT: Final = "requirement"
-"""The name of the argument of ``availability`` that is no option."""
+"""The name of the argument of ``availability`` that is not an option."""
 
 _KEPT_SECONDS: Final = 600
 _FAILED_SECONDS: Final = 60
@@ -72,9 +72,9 @@ VALUES: Final[Mapping[str, Callable[[Record], Iterator[str]]]] = {
     "--reservation": _reservation_keys,
     "--physical-reservation": _reservation_keys,
 }
-"""How to find the words of each option in the catalogue."""
+"""Functions that find the words of each option in the catalogue."""
 LISTS: Final = ("--prefer", REQUIREMENT, "--reservation", "--physical-reservation")
-"""Those whose value is a list of words, separated by commas."""
+"""Options whose value is a list of words, separated by commas."""
 
 
 def words(name: str, ask: Callable[[], Record], folder: Path | None = None) -> list[str]:
@@ -99,7 +99,7 @@ class _Cache:
         self._path = folder / f"catalogue-{name}.json"
 
     def get(self, ask: Callable[[], Record]) -> Record | None:
-        """Return the catalogue; None if the service does not answer or did not a moment ago."""
+        """Return the catalogue; None if the service does not answer, or did not recently."""
         with contextlib.suppress(OSError, ValueError):
             age = time.time() - self._path.stat().st_mtime
             kept: Record | None = json.loads(self._path.read_text())

@@ -20,7 +20,7 @@ _OTHER_WAYS = ("offer", "take")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Period:
-    """Period in which a lease may be, and its length; dates are in the format of requests."""
+    """The period in which a lease may lie, and its length; dates are in the format of requests."""
 
     duration: str
     min_duration: str | None = None
@@ -88,7 +88,7 @@ def first_granted(
 
     Args:
         manager: The manager ``availability`` of a client.
-        wanted: When the lease may be.
+        wanted: The period in which the lease may lie.
         reservations: Reservations of the lease, in the form of the API.
         send: Sends the request for a slot of the search.
 

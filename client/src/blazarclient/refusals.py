@@ -1,4 +1,4 @@
-"""Refusals of leases: what they say on a terminal, and their alternatives, which a later command can take."""
+"""Refusals of leases: their text on a terminal, and their alternatives, which a later command can take."""
 
 from __future__ import annotations
 

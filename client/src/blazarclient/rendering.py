@@ -115,7 +115,7 @@ def _lines(indent: str, value: Any) -> str:
 def usage_command(reservation: Record) -> str:
     """Return the ``openstack`` command that creates servers on a reservation, or lists what it has.
 
-    For storage, the reservation alone does not tell it: :func:`volume_command` does.
+    For storage, the reservation alone is not enough: use :func:`volume_command`.
     """
     kind, found = reservation.get("resource_type"), reservation.get("id")
     if kind == "physical:host":

@@ -174,12 +174,12 @@ class Proxy(QueriesProxy):
         return found
 
     def get_maintenance(self, maintenance: str | Maintenance) -> Maintenance:
-        """Return a maintenance, with what leases hold of its resources."""
+        """Return a maintenance, with the resources that leases hold."""
         found: Maintenance = self._get(Maintenance, maintenance)
         return found
 
     def create_maintenance(self, **attributes: Any) -> Maintenance:
-        """Keep leases away from resources, and return the maintenance with what it means for leases.
+        """Keep leases away from resources, and return the maintenance with its effects on leases.
 
         Args:
             attributes: ``resources``, ``filter`` or ``aggregate``, and those of :class:`Maintenance`.

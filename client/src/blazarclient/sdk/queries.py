@@ -1,4 +1,4 @@
-"""Methods of ``conn.reservation`` for what API 1.1 has: free times, offers, the catalogue, and calendars."""
+"""Methods of ``conn.reservation`` that need API 1.1: free times, offers, the catalogue, and calendars."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class QueriesProxy(sdk_proxy.Proxy):
         return found
 
     def get_offer(self, offer: str | Offer) -> Offer:
-        """Return an offer, also one that was committed or has expired."""
+        """Return an offer, even if it was committed or has expired."""
         found: Offer = self._get(Offer, offer)
         return found
 
@@ -65,7 +65,7 @@ class QueriesProxy(sdk_proxy.Proxy):
         return created
 
     def commit_offer(self, offer: str | Offer, name: str | None = None) -> Lease:
-        """Make a lease of what an offer holds, and return it; without a *name*, it has that of the offer."""
+        """Make a lease from what an offer holds, and return it; its default name is that of the offer."""
         body = {"offer_id": Offer._get_id(offer)} | ({} if name is None else {"name": name})
         return Lease.existing(**self._question("POST", "/leases", body)["lease"])
 
@@ -83,11 +83,11 @@ class QueriesProxy(sdk_proxy.Proxy):
         return Lease.existing(**self._question("PUT", path, {"offer_id": Offer._get_id(offer)})["lease"])
 
     def delete_offer(self, offer: str | Offer, ignore_missing: bool = True) -> None:
-        """Free what an offer holds."""
+        """Release what an offer holds."""
         self._delete(Offer, offer, ignore_missing=ignore_missing)
 
     def get_catalogue(self) -> Document:
-        """Return what the caller can reserve, and within which limits."""
+        """Return what the caller can reserve, and the limits that apply."""
         found: Document = self._question("GET", "/catalogue")["catalogue"]
         return found
 
@@ -124,7 +124,7 @@ class QueriesProxy(sdk_proxy.Proxy):
     def replace_resources(
         self, lease: str | Lease, reservation_id: str, resources: list[str], reason: str = ""
     ) -> dict[str, Any]:
-        """Report broken resources of a reservation, by id, and return the lease with others for them."""
+        """Report broken resources of a reservation, by id, and return the lease with replacements."""
         path = base.path("leases", Lease._get_id(lease), "replacements")
         body = {"reservation_id": reservation_id, "resources": resources, "reason": reason}
         found: dict[str, Any] = self._question("POST", path, body)["lease"]

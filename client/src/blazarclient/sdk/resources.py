@@ -184,7 +184,7 @@ class Offer(_ResourceOf11):
     #: In requests: for how long the resources are held.
     ttl_seconds = resource.Body("ttl_seconds", type=int)
     reservations = resource.Body("reservations", type=list)
-    #: Id of the lease that was made of the offer, or for which it is.
+    #: Id of the lease that was made from the offer, or that the offer would change.
     lease_id = resource.Body("lease_id")
     user_id = resource.Body("user_id")
     project_id = resource.Body("project_id")
@@ -203,7 +203,7 @@ class Feed(_ResourceOf11):
     #: ``lease``, ``user``, ``project`` or ``availability``.
     kind = resource.Body("kind")
     lease_id = resource.Body("lease_id")
-    #: Minutes before the end of a lease at which programs remind of it; 0 for no reminders.
+    #: Minutes before the end of a lease at which programs remind users of it; 0 for no reminders.
     alarm_minutes = resource.Body("alarm_minutes", type=int)
     resource_type = resource.Body("resource_type")
     #: A requirement that the resources satisfy.
@@ -248,9 +248,9 @@ class Maintenance(_ResourceOf11):
     is_leaving_pool = resource.Body("leave_pool", type=bool)
     #: Reservations that have not started, and get other resources.
     moves = resource.Body("moves", type=list)
-    #: Resources that leases keep which have started.
+    #: Resources kept by leases that have started.
     active = resource.Body("active", type=list)
-    #: Resources that leases keep which have not started.
+    #: Resources kept by leases that have not started.
     unmovable = resource.Body("unmovable", type=list)
     user_id = resource.Body("user_id")
     created_at = resource.Body("created_at")
@@ -289,7 +289,7 @@ class Subscription(_ResourceOf11):
     succeeded_at = resource.Body("succeeded_at")
     #: The key that signs requests of a webhook; only in the answer to the request that made it.
     secret = resource.Body("secret")
-    #: In changes: whether to replace the secret, and to send again what was given up.
+    #: In changes: whether to replace the secret, and whether to resend notices that were given up.
     rotate_secret = resource.Body("rotate_secret", type=bool)
     resend = resource.Body("resend", type=bool)
     #: In changes: the code that was mailed to the address.

@@ -29,7 +29,7 @@ class AllocationClientManager(base.BaseClientManager):
         """Return ``{"resource_id": ..., "reservations": [...]}`` of one resource.
 
         Without *lease_id* and *reservation_id*, past reservations are left out. With them, the result
-        has all reservations of that lease, or the one reservation, also past ones.
+        has all reservations of that lease, or the one reservation, including past ones.
         """
         filters = {"lease_id": lease_id, "reservation_id": reservation_id}
         return of_one(self.request_manager, resource, resource_id, filters)

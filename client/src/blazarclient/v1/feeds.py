@@ -1,4 +1,4 @@
-"""Feeds: calendars that programs read with an address of their own."""
+"""Feeds: calendars that programs read at secret addresses."""
 
 from __future__ import annotations
 

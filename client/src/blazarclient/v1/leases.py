@@ -92,7 +92,7 @@ class LeaseClientManager(base.BaseClientManager):
         return one(found, "preview")
 
     def commit(self, offer_id: str, name: str | None = None) -> Record:
-        """Make a lease of the resources that an offer holds, and return it.
+        """Make a lease from the resources that an offer holds, and return it.
 
         Args:
             offer_id: Id of an offer of the user's project.
@@ -136,7 +136,7 @@ class LeaseClientManager(base.BaseClientManager):
         return self._parts(lease_id, "allocations")
 
     def resources(self, lease_id: str) -> Records:
-        """Return each reservation of a lease with what it holds, and how to use that.
+        """Return each reservation of a lease with what it holds and how to use it.
 
         Each item has ``reservation_id``, ``resource_type``, ``status``, ``resources`` (with ``id``,
         ``name``, ``amount``, ``start_date`` and ``end_date``), and ``use``: what to name in requests to

@@ -30,7 +30,7 @@ class MaintenanceClientManager(base.BaseClientManager):
         leave_pool: bool = False,
         dry_run: bool = False,
     ) -> Record:
-        """Keep leases away from resources, and return the maintenance with what it means for leases.
+        """Keep leases away from resources, and return the maintenance with its effects on leases.
 
         Args:
             resources: Names or ids.
@@ -61,7 +61,7 @@ class MaintenanceClientManager(base.BaseClientManager):
         return one(self._ask("POST", url, body), "maintenance")
 
     def get(self, maintenance_id: str) -> Record:
-        """Return a maintenance, with what leases hold of it now."""
+        """Return a maintenance, with the resources that leases hold now."""
         return one(self._ask("GET", path(_COLLECTION, maintenance_id)), "maintenance")
 
     def list(self, sort_by: str | None = None) -> Records:

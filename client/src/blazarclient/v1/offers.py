@@ -31,7 +31,7 @@ class OfferClientManager(base.BaseClientManager):
             start: Start date, or ``now``.
             end: End date.
             reservations: Reservations in the form of the API, as for a lease.
-            name: Name of the lease if its creation names none.
+            name: Name of the lease if ``lease.commit`` gives none.
             before_end: Date of the before-end event; None for the default of the service.
             ttl_seconds: For how long the resources are held; None for the default of the service.
         """
@@ -65,7 +65,7 @@ class OfferClientManager(base.BaseClientManager):
         return one(found, "offer")
 
     def get(self, offer_id: str) -> Record:
-        """Return an offer, also one that was committed or has expired."""
+        """Return an offer, even if it was committed or has expired."""
         _response, found = self.request_manager.request(path("offers", offer_id), "GET", headers=base.API_1_1)
         return one(found, "offer")
 
@@ -75,5 +75,5 @@ class OfferClientManager(base.BaseClientManager):
         return many(found, "offers", sort_by)
 
     def delete(self, offer_id: str) -> None:
-        """Free what an offer holds."""
+        """Release what an offer holds."""
         self.request_manager.request(path("offers", offer_id), "DELETE", headers=base.API_1_1)
