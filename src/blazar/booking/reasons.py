@@ -21,7 +21,7 @@ _OF_LEASES: Final[Mapping[str, str]] = {
     rf"^{DAMAGED}": "its stored data are damaged; it can only be deleted",
 }
 _OF_ALL_TYPES: Final[Mapping[str, str]] = {
-    # What a type says of the cause of such a problem comes first.
+    # A type's own explanation of such a problem comes first.
     rf"^{BEFORE_END_PROBLEM}": "the action before the end of the lease has not succeeded",
     "not released yet|in the aggregate of another reservation": "an earlier user still holds a resource",
     "servers .*being deleted|still in use": "servers are being deleted",

@@ -99,7 +99,7 @@ class Letters:
         message["Subject"] = subject[:_LONGEST_SUBJECT]
         message["Date"] = format_datetime(now.astimezone(UTC))
         message["Message-ID"] = f"<{delivery.message_id}@{_domain_of(self._settings.sender)}>"
-        # No automatic answers, and no answers of such answers.
+        # Prevent automatic answers, and answers to these.
         message["Auto-Submitted"] = "auto-generated"
         message["X-Blazar-Notice"] = delivery.type
         message.set_content(f"{render('notice.txt', content).strip()}\n")

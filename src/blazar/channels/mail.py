@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _PERMANENT: Final = 500
 FindAddress = Callable[[str], str | None]
-"""Returns the address of a user, None if it has none. Raises DeliveryFailed if that is not known now."""
+"""Returns the address of a user; None if it has none. Raises DeliveryFailed if this cannot be determined."""
 
 
 class Security(StrEnum):

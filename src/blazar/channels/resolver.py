@@ -19,8 +19,8 @@ def resolve(
 ) -> Sequence[Address]:
     """Return the addresses of a host, in the order in which the system prefers them.
 
-    The system's resolver has no time limit of its own that a caller could set, so it runs in a thread, which
-    is left behind if it is late.
+    The system's resolver has no time limit that a caller could set, so it runs in a thread, which is left
+    behind if it is late.
 
     Raises:
         OSError: The host has no address, or the answer is late.

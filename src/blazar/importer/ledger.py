@@ -35,7 +35,7 @@ class Fate(StrEnum):
     HERE = "here already"
     """It belongs to an object that exists here, imported earlier or not; unchanged."""
     OVER = "over"
-    """An allocation of a lease that is over; it holds nothing any more."""
+    """An allocation of a lease that is over; it no longer holds anything."""
     LEFT_OUT = "left out"
     """A finding gives the reason."""
 

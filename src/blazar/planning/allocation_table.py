@@ -17,12 +17,12 @@ Times = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BookedTimes:
-    """When each registered host is reserved, and when it is not free for another reason, too."""
+    """The times at which each registered host is reserved, or is not free for another reason."""
 
     reserved: Mapping[ResourceId, Times]
     """By leases and offers."""
     occupied: Mapping[ResourceId, Times]
-    """The same, with maintenance and with the time in which hosts are cleaned."""
+    """These times, with maintenance and with the time in which hosts are cleaned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class ClassAmounts:
     capacity: int
     """What can be allocated, with overcommit."""
     used: int
-    """What servers use; of hosts of the general pool only."""
+    """The amount that servers use; only for hosts of the general pool."""
     lowest_ratio: float
     highest_ratio: float
 

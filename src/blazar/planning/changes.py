@@ -89,7 +89,7 @@ def closed_hosts(copy: Context, conditions: Sequence[str]) -> frozenset[Resource
 def apply_clearing(
     copy: Context, clearing: Clearing, closed: Collection[ResourceId], window: Interval
 ) -> None:
-    """Move reservations in a copy as a plan has it, and book the closed hosts."""
+    """Move reservations in a copy according to a plan, and book the closed hosts."""
     with copy.indexes[HOSTS].searching() as view:
         for move in clearing.moves:
             for key in move.removed:

@@ -28,9 +28,9 @@ class Command:
 def lease_commands(
     costs: Sequence[TypeCost], now: datetime, duration: timedelta, notice: timedelta
 ) -> tuple[Command, ...]:
-    """Return a command for each resource type that creates a lease as early as it is possible.
+    """Return a command for each resource type that creates a lease as early as possible.
 
-    One that is possible now starts then, whenever the command is run. Without a flavor, there is no command
+    If it is possible now, the lease starts when the command is run. Without a flavor, there is no command
     for the type that needs one.
     """
     present = minute_of(now)

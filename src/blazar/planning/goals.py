@@ -36,7 +36,7 @@ PLUGIN_NAMES: Final[Mapping[str, str]] = {
 }
 """The entry points of the resource types that hold hosts."""
 _STEP: Final = timedelta(days=1)
-"""Between the starts that are tried."""
+"""The time between the starts that are tried."""
 
 
 class Goal(StrEnum):
@@ -55,7 +55,7 @@ TYPE_OF: Final[Mapping[Goal, str]] = {Goal.DEDICATED: HOST, Goal.BURST: INSTANCE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """The servers that are to be reserved, and for how long."""
+    """The servers to reserve, and for how long."""
 
     servers: int
     vcpus: int
@@ -79,11 +79,11 @@ class TypeCost:
     possible_from: datetime | None = None
     """The first start, in steps of a day from now on."""
     hosts: int = 0
-    """Hosts on which it holds something."""
+    """The hosts on which it holds something."""
     blocked: Mapping[str, int]
-    """What no other reservation can get, by resource class."""
+    """The amounts that no other reservation can get, by resource class."""
     asked: Mapping[str, int]
-    """What the servers need, by resource class."""
+    """The amounts that the servers need, by resource class."""
     most: int = 0
     """How many such servers could be reserved at once for that time, or from now on if it is not possible."""
 

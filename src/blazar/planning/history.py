@@ -1,4 +1,4 @@
-"""The past of reservable hosts: requests that are recorded, and what was held, also by deleted leases."""
+"""The past of reservable hosts: recorded requests, and what was held, including by deleted leases."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class History:
     """The past, as far as it is recorded."""
 
     since: datetime
-    """From when on it counts."""
+    """The instant from which it counts."""
     requests: tuple[PastRequest, ...]
     """All leases of hosts that exist, in the order of their requests."""
     deleted: tuple[PastRequest, ...]
@@ -34,7 +34,7 @@ class History:
 
     @property
     def recent(self) -> Sequence[PastRequest]:
-        """Return the requests since the beginning, also those of deleted leases, in their order."""
+        """Return the requests since the beginning, including those of deleted leases, in their order."""
         found = [each for each in (*self.requests, *self.deleted) if each.requested_at >= self.since]
         return sorted(found, key=lambda each: (each.requested_at, each.lease.id))
 
@@ -76,7 +76,7 @@ def _read_held(context: Context, window: Interval) -> Sequence[Holding]:
 
 
 def _since(requests: Sequence[PastRequest], now: datetime, length: timedelta) -> datetime:
-    """Return from when on the past counts: before the first request, nothing says how much was reserved.
+    """Return the instant from which the past counts: before the first request, no load is recorded.
 
     It is at most *length* ago, and at least a day.
     """
@@ -85,7 +85,7 @@ def _since(requests: Sequence[PastRequest], now: datetime, length: timedelta) ->
 
 
 def _held_uses(held: Collection[Holding], now: datetime) -> Iterator[Use]:
-    """Yield when each host was reserved, in whole or in part."""
+    """Yield the times at which each host was reserved, in whole or in part."""
     times: dict[ResourceId, list[tuple[int, int]]] = defaultdict(list)
     for each in held:
         start, end = each.window.start, min(each.window.end, now)

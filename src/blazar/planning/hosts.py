@@ -73,7 +73,7 @@ def kind_of(vcpus: int, memory_mb: int, local_gb: int) -> str:
 
 
 def domain_name(domain: tuple[str, str]) -> str:
-    """Return how a failure domain is called: the rack with its zone, or the zone if the rack is not known."""
+    """Return the name of a failure domain: the rack with its zone, or the zone if the rack is not known."""
     zone, rack = domain
     return f"zone {zone}" if rack == UNKNOWN else f"rack {rack} in zone {zone}"
 

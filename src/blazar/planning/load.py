@@ -44,7 +44,7 @@ def load_of(uses: Iterable[Use], window: Interval) -> Load:
 
 
 def merged(times: Iterable[tuple[int, int]]) -> Sequence[tuple[int, int]]:
-    """Return the times in which at least one of *times* is, without overlaps, in order."""
+    """Return the times that at least one of *times* covers, without overlaps, in order."""
     found: list[tuple[int, int]] = []
     for start, end in sorted(times):
         if found and start <= found[-1][1]:

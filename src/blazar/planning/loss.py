@@ -45,7 +45,7 @@ class Loss:
     not_placed: tuple[AffectedReservation, ...]
     """Reservations for which there are no others."""
     general_left: tuple[ClassAmounts, ...]
-    """The rest of the general pool; what is used is what all of its servers use, also the lost ones."""
+    """The rest of the general pool; the used amounts include those of lost servers."""
 
 
 def find_loss(context: Context, hosts: Sequence[PlannedHost], window: Interval) -> Loss | None:

@@ -62,7 +62,7 @@ class Habits:
     leases: int
     """Leases of hosts that were created in it."""
     deleted: int
-    """Further leases that were created in it and have been deleted; only what they held is known."""
+    """Further leases that were created in it and have been deleted; only their holdings are known."""
     durations: Durations
     lead_times: Durations
     """From the request to the start."""

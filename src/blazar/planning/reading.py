@@ -114,7 +114,7 @@ class _Found:
         _check(grouping, registered.values(), aggregates)
 
     def registered_host(self, host: Host, hypervisor: Hypervisor | None) -> PlannedHost:
-        """Return a registered host; Nova may not know it any more."""
+        """Return a registered host; Nova may no longer know it."""
         problem = "Nova does not know it" if hypervisor is None else diagnose(hypervisor).problem
         kind = host.capabilities.get(self._grouping.kind_property or "")
         return PlannedHost(

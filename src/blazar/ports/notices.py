@@ -122,10 +122,10 @@ class SubscriptionStore(Protocol):
         """
 
     def forget(self, told: Told) -> None:
-        """Delete such a record."""
+        """Delete the record of a notice to a subscriber."""
 
     def purge(self, before: datetime) -> int:
-        """Delete what is not needed any more; return the number of deleted subscriptions.
+        """Delete records that are no longer needed; return the number of deleted subscriptions.
 
         These are the records of confirmations and of reminders of dates before an instant, and subscriptions
         for leases that are gone and of which nothing is left to be delivered.

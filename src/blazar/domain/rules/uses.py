@@ -134,7 +134,7 @@ def excess_of(
 
 
 def _decisive_begins(old: HoursAhead, new: HoursAhead, most: float, period: timedelta) -> Hours:
-    """Return beginnings of periods; if any period has an excess, one that begins at these has.
+    """Return beginnings of periods such that, if any period has an excess, one of theirs has.
 
     Hours are linear between beginnings at which a change of units enters or leaves the period. So a growing
     excess shows at one of these, or between the points at which the limit or the former hours are crossed.
@@ -174,7 +174,7 @@ def stacked_starts(
     found = np.zeros(len(starts), np.bool_)
 
     def check(begins: Hours) -> None:
-        """Mark the starts whose period has too many hours; it begins at the instant beside the start."""
+        """Mark the starts for which the period that begins at the instant in *begins* has too many hours."""
         begins = np.maximum(begins, 0)
         shared = np.minimum(begins + span, starts + length) - np.maximum(begins, starts)
         hours = ahead.within(begins, period) + use.units * np.maximum(shared, 0) / _HOUR

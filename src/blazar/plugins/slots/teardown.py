@@ -1,6 +1,6 @@
 """Removal of the items of a slot reservation, one at a time.
 
-The project first loses access to the flavor, so that no server is created any more. Then its servers are
+The project first loses access to the flavor, so that no more servers are created. Then its servers are
 deleted, and then the other items. Slots that are still in use are waited for.
 """
 

@@ -50,7 +50,7 @@ delete_old_uses: Final = _deletion(
     lambda context: context.rules.longest_cool_down or timedelta(0),
     lambda transaction, before: transaction.uses.delete_before(before),
 )
-"""Delete the uses that no usage rule needs any more: those that are older than the longest cool-down."""
+"""Delete the uses that no usage rule still needs: those that are older than the longest cool-down."""
 delete_old_usage: Final = _deletion(
     "usage",
     lambda context: context.settings.usage.kept_for,
