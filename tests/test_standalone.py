@@ -53,7 +53,7 @@ def test_what_happens_to_simulated_hosts_is_noticed_by_default(
     assert client.simulate_post("/v1/os-hosts", json={"name": "host-1"}).status_code == 201
     embedded.cloud.set_host_state("host-1", is_up=False)
 
-    embedded.reconciler.plan_chores()
+    embedded.reconciler.plan_periodic_tasks()
     embedded.reconciler.run_due()
 
     (host,) = client.simulate_get("/v1/os-hosts").json["hosts"]

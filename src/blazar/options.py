@@ -159,7 +159,8 @@ MANAGER_OPTIONS: list[cfg.Opt] = [
     ),
     cfg.IntOpt("workers", default=8, min=1, help="Leases that one manager reconciles at the same time."),
     cfg.IntOpt(
-        "cloud_calls_side_by_side",
+        "max_concurrent_cloud_calls",
+        deprecated_name="cloud_calls_side_by_side",
         default=8,
         min=1,
         help="Cloud calls that one manager makes at the same time for reservations with several hosts; 1 for "

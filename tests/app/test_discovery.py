@@ -188,7 +188,7 @@ def test_a_discovered_resource_cannot_be_of_a_registered_kind(env: HttpEnv) -> N
 def test_managers_take_stock_when_they_start_and_from_time_to_time(env: HttpEnv) -> None:
     shelf = Shelf(thing("a"))
     with_shelf(env, shelf)
-    env.reconciler.plan_chores()
+    env.reconciler.plan_periodic_tasks()
     env.work()
     assert known(env).keys() == {"a"}
 
@@ -204,7 +204,7 @@ def test_a_plugin_that_cannot_look_yet_is_asked_again_soon(env: HttpEnv) -> None
     shelf = Shelf(thing("a"))
     with_shelf(env, shelf)
     shelf.problem = CloudUnavailable("not started yet")
-    env.reconciler.plan_chores()
+    env.reconciler.plan_periodic_tasks()
     env.work()
     assert known(env) == {}
 

@@ -156,7 +156,7 @@ class TestManagers:
         context = replace(env.context, settings=settings)
         sender = OutboxSender(context.store, context.clock, env.sent, {})
         reconciler = Reconciler(context, "another", sender, threading.Event())
-        reconciler.plan_chores()
+        reconciler.plan_periodic_tasks()
         reconciler.run_due()
 
     @pytest.mark.parametrize("monitor", ["is_polling", "is_listening"])

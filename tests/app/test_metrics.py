@@ -95,10 +95,10 @@ def test_shortages_are_counted_by_type(env: HttpEnv, counts: Counts) -> None:
     assert counts.of(metrics.SHORTAGES) == {("physical:host",): 1, ("virtual:instance",): 1}
 
 
-def test_looks_chores_and_steps_are_counted(env: HttpEnv, counts: Counts) -> None:
+def test_passes_periodic_tasks_and_steps_are_counted(env: HttpEnv, counts: Counts) -> None:
     env.create("now", 130)
     with env.failing("compute.list_aggregates"):
-        env.reconciler.plan_chores()
+        env.reconciler.plan_periodic_tasks()
         env.work()
 
     env.clock.advance(timedelta(minutes=5))
@@ -111,9 +111,9 @@ def test_looks_chores_and_steps_are_counted(env: HttpEnv, counts: Counts) -> Non
     assert counts.of(metrics.STEPS)[("physical:host", "make", "member", "done")] == 1
 
 
-def test_a_chore_that_fails_is_counted_beside_those_that_do_not(env: HttpEnv, counts: Counts) -> None:
+def test_a_periodic_task_that_fails_is_counted_beside_those_that_do_not(env: HttpEnv, counts: Counts) -> None:
     with env.failing("compute.list_hypervisors"):
-        env.reconciler.plan_chores()
+        env.reconciler.plan_periodic_tasks()
         env.work()
 
     assert counts.of(metrics.PERIODIC_TASK_FAILURES) == {("refresh",): 1}

@@ -171,7 +171,7 @@ def neutron_takes_an_address(env: ReconcilerEnv) -> None:
     with env.trial():
         subnet_id = subnet_of(env)[1]
         env.cloud.set_allocation_pools(subnet_id, ((address(2), address(3)),))
-        env.plan_chore(CHECK_FLOATINGIPS)
+        env.plan_periodic_task(CHECK_FLOATINGIPS)
         env.run_until(0.2)
         assert existing(env) == own
         env.cloud.set_allocation_pools(subnet_id, POOLS)
@@ -184,7 +184,7 @@ def lost_addresses_are_swept(env: ReconcilerEnv) -> None:
     lease = env.create("a", 0, 1, floatingips(env, 2))
     env.at(0.5)
     forget(env, lease)
-    env.plan_chore()
+    env.plan_periodic_task()
     with env.trial():
         env.run_until(1.05)
         env.at(1.06)

@@ -262,7 +262,7 @@ def swept(env: ReconcilerEnv) -> None:
             freepool, {"blazar:closed:host-3": f"{lost} {env.instant(0).isoformat()}"}
         )
     env.host_names = ["host-3"]
-    env.plan_chore()
+    env.plan_periodic_task()
     with env.trial():
         env.run_until(0.9)
         env.host_names = ["host-1", "host-2", "host-3"]

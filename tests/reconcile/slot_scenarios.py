@@ -165,7 +165,7 @@ def slots_swept(env: ReconcilerEnv) -> None:
     lease = env.create("a", 0, 1, instances(2, affinity=True))
     env.at(0.5)
     forget(env, lease)
-    env.plan_chore()
+    env.plan_periodic_task()
     with env.trial():
         env.run_until(1.05)
         env.at(1.06)

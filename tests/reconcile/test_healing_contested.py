@@ -230,7 +230,7 @@ def test_a_lease_that_grows_gets_nothing_more_of_a_host_that_is_not_sound(
 def test_what_is_clean_again_is_taken_by_who_misses_something(env: ReconcilerEnv) -> None:
     env.reset(Conditions(hosts=2, cleaning_time=timedelta(minutes=15)))
     env.create("before", 0, 0.2, (1, 1), **on_host(2))
-    env.plan_chore()
+    env.plan_periodic_task()
     lease = env.create("a", 0.3, 9)
     env.at(0.1)
     fail(env, "host-1")

@@ -76,7 +76,7 @@ class Leases(RuleBasedStateMachine):
                 server_deletion_time=timedelta(seconds=5),
             )
         )
-        self.env.plan_chore()
+        self.env.plan_periodic_task()
         self.env.run_due()
 
     # Lessees.

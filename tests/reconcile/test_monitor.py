@@ -46,7 +46,7 @@ def _start(env: ReconcilerEnv, name: str, context: Context) -> ManagerProcess:
     made = replace(env.manager, name=name, context=context)
     sender = OutboxSender(env.store, env.clock, env.sent, {})
     reconciler = Reconciler(made.context, name, sender, threading.Event())
-    reconciler.plan_chores()
+    reconciler.plan_periodic_tasks()
     return replace(made, service=ManagerService(made.context), reconciler=reconciler)
 
 
@@ -171,7 +171,7 @@ def test_a_chore_that_is_not_to_be_done_here_is_dropped(env: ReconcilerEnv) -> N
     )
     manager = _start(env, "quiet", replace(env.manager.context, settings=quiet))
     assert SWEEP not in keys(env)
-    env.plan_chore()
+    env.plan_periodic_task()
     with env.engine.begin() as connection:
         connection.execute(sa.delete(tables.work).where(tables.work.c.key != SWEEP))
     before = env.counted

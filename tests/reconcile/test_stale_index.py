@@ -26,7 +26,7 @@ def test_what_the_log_has_forgotten_is_read_from_the_books(kind: str, env_on: En
     env.reset(Conditions(hosts=1))
     idle = env.new_manager()
     idle.service.create_lease(LESSEE, lease_body("a", env.date(1), env.date(2)))
-    env.plan_chore()
+    env.plan_periodic_task()
     env.create("b", 5, 6)
     env.run_until(4)
 

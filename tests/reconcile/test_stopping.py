@@ -63,7 +63,7 @@ def test_claims_on_work_not_started_are_free_once_it_has_stopped(
         return 0
 
     monkeypatch.setattr(loop, "mark_due_leases", stop_meanwhile)
-    monkeypatch.setattr(Reconciler, "plan_chores", lambda _: None)
+    monkeypatch.setattr(Reconciler, "plan_periodic_tasks", lambda _: None)
     reconciler.start()
     started.set()
     assert begun.wait(SECONDS)

@@ -73,7 +73,7 @@ def test_a_lease_without_planned_work_is_found_and_ends_as_if_it_had_some(kind: 
     env.at(0.5)
     lose_work(env)
 
-    env.plan_chore(PLAN_LEASES)
+    env.plan_periodic_task(PLAN_LEASES)
     env.at(2)
     assert status(env, coming) is status(env, running) is LeaseStatus.ACTIVE
     env.at(4)
@@ -94,7 +94,7 @@ def test_a_lease_that_is_over_is_not_planned_again(env: ReconcilerEnv) -> None:
         transaction.commit()
     before = planned(env)
 
-    env.plan_chore(PLAN_LEASES)
+    env.plan_periodic_task(PLAN_LEASES)
     env.run_due()
 
     assert planned(env) - {PLAN_LEASES} == before

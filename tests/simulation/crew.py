@@ -151,7 +151,7 @@ class Crew:
     def _begin(self, process: Process) -> None:
         try:
             with self.inside(process):
-                process.reconciler.plan_chores()
+                process.reconciler.plan_periodic_tasks()
         except (BlazarError, SimulatedCrash) as error:
             self._env.note(f"does not get far: {error}")
 

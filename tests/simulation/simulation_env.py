@@ -100,7 +100,7 @@ class SimulationEnv(SimulatedEnv):
             self.cloud.add_hypervisor(name, traits=TRAITS)
             first.service.create_host(LESSEE, {"name": name})
         floatingips.register(self)
-        first.reconciler.plan_chores()
+        first.reconciler.plan_periodic_tasks()
 
     @property
     def settings(self) -> Settings:

@@ -302,7 +302,7 @@ class ServiceEnv(ABC):
             instants = connection.execute(first).one()
         return min((each for each in instants if each is not None), default=None)
 
-    def plan_chore(self, key: str = SWEEP) -> None:
+    def plan_periodic_task(self, key: str = SWEEP) -> None:
         """Schedule sweeps, or another periodic task, from now on, as a manager does when it starts."""
         with self.engine.begin() as connection:
             row = {"key": key, "due_at": self.clock.now(), "claim_number": 0, "attempts": 0}

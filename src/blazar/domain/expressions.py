@@ -64,7 +64,7 @@ def _parse_text(text: str, field: str) -> Requirement:
     try:
         value = _decoded(text, ())
     except _Refusal as refusal:
-        if len(text) > MAX_TEXT_LENGTH or text.lstrip()[:1] in ("", "[", "{", '"'):
+        if len(text) > MAX_TEXT_LENGTH or _looks_like_json(text):
             raise refusal.as_error(field) from None
         return _parse_short(text, field, refusal.problem)
     return _parse_value(value, field)
@@ -261,9 +261,15 @@ def _decoded(text: str, at: Place) -> object:
         value: object = json.loads(text)
     except RecursionError:
         raise _Refusal(at, f'"and" is nested deeper than {MAX_DEPTH} levels') from None
-    except ValueError:  # malformed text, or a number of thousands of digits
-        raise _Refusal(at, f"not JSON: {_shown(text)}") from None
+    except ValueError as error:  # malformed text, or a number of thousands of digits
+        where = f", at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else ""
+        where = where if text.strip() and _looks_like_json(text) else ""
+        raise _Refusal(at, f"not JSON: {_shown(text)}{where}") from None
     return value
+
+
+def _looks_like_json(text: str) -> bool:
+    return text.lstrip()[:1] in ("", "[", "{", '"')
 
 
 def _storable(text: str, at: Place) -> str:

@@ -103,7 +103,7 @@ def find_excess(
         if limit == UNLIMITED:
             continue
         pairs = [(sums_before.get(name, 0), sums_after.get(name, 0))]
-        pairs += _side_by_side(levels_before.get(name, Levels()), levels_after.get(name, Levels()))
+        pairs += _paired(levels_before.get(name, Levels()), levels_after.get(name, Levels()))
         worse = [(one, other) for one, other in pairs if other > limit and other > one]
         if worse:
             one, other = max(worse, key=lambda each: (each[1], each[1] - each[0]))
@@ -151,6 +151,6 @@ def _unit_of(held: Held, units: Units) -> str:
     return held.resource_type if unit is None else unit.name
 
 
-def _side_by_side(before: Levels, after: Levels) -> Iterator[tuple[int, int]]:
+def _paired(before: Levels, after: Levels) -> Iterator[tuple[int, int]]:
     instants = sorted(before.instants | after.instants)
     return zip(before.at(instants), after.at(instants), strict=True)

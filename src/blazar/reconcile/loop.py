@@ -119,7 +119,7 @@ class Reconciler:
         while not self._stopping.is_set() and self._notices.send_due() and self._context.clock.now() < end:
             pass
 
-    def plan_chores(self) -> None:
+    def plan_periodic_tasks(self) -> None:
         """Schedule every periodic task now, as at the start of a manager. Raises ConcurrentUpdate."""
         keys = [key for key, task in self._periodic_tasks.items() if task.is_enabled]
         with self._context.store.begin() as transaction:
@@ -210,7 +210,7 @@ class Reconciler:
         return total
 
     def _plan(self) -> timedelta:
-        self.plan_chores()
+        self.plan_periodic_tasks()
         return timedelta(0)
 
     def _dispatch_due(self) -> timedelta:

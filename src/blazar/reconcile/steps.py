@@ -164,7 +164,7 @@ class _Work:
         # From here on items may exist in the cloud, whatever the response to a step.
         self.report.is_deployed = True
         blocked: set[str] = set()
-        for steps in self._side_by_side(_ordered(seen.items, self._wanted(seen))):
+        for steps in self._grouped(_ordered(seen.items, self._wanted(seen))):
             open_steps = [
                 (item, is_wanted)
                 for item, is_wanted in steps
@@ -179,7 +179,7 @@ class _Work:
             if self.report.refused is not None:
                 return
 
-    def _side_by_side(self, steps: Sequence[_Step]) -> list[list[_Step]]:
+    def _grouped(self, steps: Sequence[_Step]) -> list[list[_Step]]:
         """Return the steps in order, with steps that run in parallel grouped together."""
         together: list[list[_Step]] = []
         independent: frozenset[int] = frozenset()

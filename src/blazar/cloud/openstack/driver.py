@@ -83,7 +83,7 @@ def make_cloud(conf: ConfigOpts, clock: Clock) -> OpenStackCloud:
         OptionError: An option is invalid or missing; the message names its group and name.
     """
     options.register(conf)
-    at_a_time = conf.manager.cloud_calls_side_by_side
+    at_a_time = conf.manager.max_concurrent_cloud_calls
     rpc_threads = getattr(conf, "executor_thread_pool_size", _RPC_THREADS)
     services = Services(conf, connections=conf.manager.workers + rpc_threads + at_a_time)
     keystone = services.client(options.KEYSTONE, name="Keystone", version="v3")
