@@ -24,18 +24,23 @@ from blazar.plugins.capabilities import (
     ExplainsProblems,
     HasCatalogueEntry,
     HasIndependentSteps,
+    HasLeftovers,
+    HasPool,
     HoldsAfterEnd,
     ListsChoices,
     ObservesUse,
     ReadsAsLessee,
     RegistersResources,
+    ReleasesChosenResources,
     ReleasesWhileActive,
     RequiresProperties,
     ServesDespiteFailure,
     StatesNeed,
+    SuggestsOtherTypes,
     ToleratesDamagedSpec,
 )
 from blazar.plugins.contract import Done
+from blazar.plugins.leftovers import Sweep
 from blazar_plugin_testing.clocks import EPOCH
 from blazar_plugin_testing.contract import HarnessedEnv, StepEnv
 from blazar_plugin_testing.plugin_env import RESERVATION, PluginEnv
@@ -104,6 +109,54 @@ class CapabilityContract(HarnessedEnv):
 
         assert set(env.harness.body) <= {*plugin.request_keys, "resource_type"}
         assert all(plugin.public_facts <= each.facts.keys() for each in env.resources())
+
+    def test_other_types_are_suggested_as_requests(self, env: PluginEnv) -> None:
+        plugin = require(env, SuggestsOtherTypes)
+
+        suggested = list(plugin.other_types(env.spec(), [each.facts for each in env.resources()]))
+
+        for summary, body in suggested:
+            assert summary.strip()
+            assert body["resource_type"] != plugin.resource_type
+            assert json.loads(json.dumps(body)) == body
+
+    def test_a_reduced_reservation_needs_no_more_than_is_left(self, env: PluginEnv) -> None:
+        plugin, spec = require(env, ReleasesChosenResources), env.spec()
+        resources = env.assignment(spec).resources
+        units = [1 if each.share is None else each.share.slots for each in resources]
+
+        for count in range(1, len(resources)):
+            left = sum(units[count:])
+            reduced = plugin.reduce(spec, resources[:count], left)
+            assert plugin.decode(plugin.encode(reduced)) == reduced
+            if isinstance(plugin, StatesNeed):
+                need = plugin.need(reduced)
+                assert need.least <= left
+                assert need.most == left
+
+    def test_resources_leave_the_pool_and_return_to_it(self, env: PluginEnv) -> None:
+        plugin, before = require(env, HasPool), env.snapshot()
+        facts = [each.facts for each in env.resources()]
+
+        for _ in range(2):
+            plugin.leave_pool(env.cloud, facts)
+        outside = env.snapshot()
+        for _ in range(2):
+            plugin.enter_pool(env.cloud, facts)
+
+        assert outside != before
+        assert env.snapshot() == before
+        assert plugin.find_by_aggregate(env.cloud, "an-aggregate-that-does-not-exist") is None
+
+    def test_kinds_of_leftovers_have_names_of_one_word(self, env: PluginEnv) -> None:
+        plugin, before = require(env, HasLeftovers), env.counted
+        sweep = Sweep(cloud=env.cloud, store=env.store, clock=env.clock, check_claim=lambda: None)
+
+        names = [each.name for each in plugin.leftover_kinds(sweep)]
+
+        assert env.counted == before
+        assert names
+        assert all(re.fullmatch(r"\S+", name) for name in names)
 
     def test_the_use_of_a_reservation_is_described_in_json(self, env: PluginEnv) -> None:
         plugin = require(env, DescribesUse)
