@@ -80,6 +80,11 @@ TROUBLES: Mapping[str, tuple[Series, Mapping[str, str]]] = {
         {'blazar_resources{collection="host",health="failed",instance="a"}': "1x180"},
         {"collection": "host", "health": "failed"},
     ),
+    "BlazarResourcesReported": (
+        # The time series begins with the first report.
+        {'blazar_reported_resources_total{resource_type="physical:host",instance="a"}': "_x150 1x30"},
+        {"resource_type": "physical:host"},
+    ),
     "BlazarRequestsRefused": (
         {'blazar_resource_shortages_total{resource_type="physical:host"}': "0+1x180"},
         {"resource_type": "physical:host"},
@@ -144,6 +149,8 @@ QUIET: Series = {
     'blazar_work_failing{instance="a"}': "0x180",
     'blazar_reservations_missing_resources{instance="a"}': "0x180",
     'blazar_resources{collection="host",health="failed",instance="a"}': "0x180",
+    # The report is hours ago.
+    'blazar_reported_resources_total{resource_type="physical:host",instance="a"}': "1x180",
     # Three days ahead, and never.
     f"blazar_capacity_low_after_seconds{{{ALL_HOSTS}}}": "259200x180",
     f"blazar_capacity_low_after_seconds{{{RACK}}}": "Inf+0x180",

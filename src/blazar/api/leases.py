@@ -115,17 +115,19 @@ def _update(call: Call, body: JsonObject) -> object:
 def replace_resources(call: Call) -> object:
     """Replace broken resources of a reservation by others, which the lessee reports; return the lease.
 
-    If no others are free, nothing changes, and the refusal says why.
+    If no others are free, only the report is recorded, and the refusal says why.
     """
     resources = cast("Sequence[str]", call.body["resources"])
     asked = {"id": call.body["reservation_id"], "replace": resources}
+    reason = call.body.get("reason") or ""
     _logger.warning(
         "lessee reports broken resources: lease_id=%s resources=%s reason=%s",
         call.params["lease_id"],
         ",".join(resources),
-        repr(call.body.get("reason") or ""),
+        repr(reason),
     )
-    return _update(call, {"reservations": [asked]})
+    # Beside the reservations, where managers that do not know the key ignore it.
+    return _update(call, {"reservations": [asked], "reason": reason})
 
 
 def refuse_replacements(body: JsonObject) -> None:

@@ -275,7 +275,7 @@ REPLACEMENT = BodySchema(
             "reason": {
                 "type": ["string", "null"],
                 "maxLength": 255,
-                "description": "What is wrong with them, for the operators' log.",
+                "description": "What is wrong with them, for the operators.",
             },
         },
     },

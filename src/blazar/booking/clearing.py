@@ -353,7 +353,7 @@ def _search(
             search.wish,
             held=keeping,
             is_active=True,
-            excluded=frozenset((cleared | wholes) - keeping.keys()),
+            excluded=frozenset((search.wish.excluded | cleared | wholes) - keeping.keys()),
             beside=beside({key: share for key, share in part.items() if share} for part in taken),
         )
         return find_in_window(context, [replace(search, wish=wish)], window)

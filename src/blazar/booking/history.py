@@ -13,6 +13,7 @@ from typing import Final
 from blazar.booking.context import Plugin
 from blazar.booking.no_shows import ENDED, WARNED
 from blazar.booking.reasons import reason_for_lessee
+from blazar.booking.reports import REPORTED
 from blazar.booking.views import API, JsonObject
 from blazar.ports.journal import DELETE, JournalEntry
 
@@ -23,6 +24,7 @@ _LEASE_EVENTS: Final = {
     "import": "The lease was imported from the existing service.",
     WARNED: "The lease is not used. It will be ended soon unless it is used.",
     ENDED: "The lease was ended, because it was not used.",
+    REPORTED: "A resource of the reservation was reported as broken.",
 }
 _LEASE: Final = {
     "PENDING": "The lease waits for its start.",

@@ -11,6 +11,7 @@ from typing import Any
 from blazar.booking.context import Context, Plugin
 from blazar.booking.grouped_choice import choose
 from blazar.booking.joint_choice import Part, choose_together
+from blazar.booking.reports import read_reported
 from blazar.booking.shares import beside, count_units, together
 from blazar.booking.specs import booked_window, intact_spec, need_of, requirement_of
 from blazar.booking.visibility import visible_to
@@ -64,7 +65,8 @@ def search_for(context: Context, lease: Lease, reservation: Reservation, window:
     """Return the search for the resources of an existing reservation in a window.
 
     Holdings of other reservations of the same lease are ignored; the caller states in ``Wish.beside`` what
-    they hold in the window.
+    they hold in the window. Resources that were reported for the lease are excluded; a caller that lets the
+    reservation keep resources takes these out of ``Wish.excluded``.
 
     Args:
         context: The context.
@@ -81,6 +83,7 @@ def search_for(context: Context, lease: Lease, reservation: Reservation, window:
             now=context.clock.now(),
             cleaning_time=context.settings.leases.cleaning_time,
             ignoring=frozenset(each.id for each in lease.reservations),
+            excluded=read_reported(context, lease),
         ),
         grouping=reservation.grouping,
         project_id=lease.project_id,

@@ -45,9 +45,10 @@ class SqlJournal:
         which = journal.c.lease_id == lease_id, journal.c.event == DELETE
         return self._connection.scalar(sa.select(journal.c.id).where(*which).limit(1)) is not None
 
-    def list_event(self, event: str) -> tuple[JournalEntry, ...]:
-        """Return the entries with this event, of all leases, oldest first."""
-        return self._list(journal.c.event == event)
+    def list_event(self, event: str, lease_id: str | None = None) -> tuple[JournalEntry, ...]:
+        """Return the entries with this event, of one lease or of all, oldest first."""
+        which = journal.c.event == event
+        return self._list(which if lease_id is None else (journal.c.lease_id == lease_id) & which)
 
     def list(self, lease_id: str) -> tuple[JournalEntry, ...]:
         """Return a lease's entries, oldest first."""

@@ -84,6 +84,11 @@ SHORTAGES = _counter(
     "Searches, for requests and for healing, that found fewer free resources than requested.",
     "resource_type",
 )
+REPORTED_RESOURCES = _counter(
+    "blazar_reported_resources_total",
+    "Resources that lessees reported as broken, once for each lease, also if no other was free.",
+    "resource_type",
+)
 RETRIES = _counter(
     "blazar_request_retries_total",
     "Retries of use cases after a concurrent update.",
@@ -333,6 +338,7 @@ OF_MANAGER = (
     REQUEST_SECONDS,
     RETRIES,
     SHORTAGES,
+    REPORTED_RESOURCES,
     RULE_REFUSALS,
     CLOUD_CALL_SECONDS,
     CLOUD_CALL_FAILURES,

@@ -86,7 +86,7 @@ class Replacing:
             search.wish,
             held=self.remaining,
             is_active=True,  # healthy resources that were handed over or reserved are kept
-            excluded=frozenset(excluded) - self.remaining.keys(),
+            excluded=search.wish.excluded.union(excluded) - self.remaining.keys(),
             beside=self._held_by_others(),
         )
         return replace(search, wish=wish)

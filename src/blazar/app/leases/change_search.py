@@ -261,11 +261,12 @@ def _search(
     released = outline.released.get(after.id, frozenset())
     _check_not_in_use(released, in_use)
     held = present.by_reservation.get(after.id, {})
+    kept = {key: share for key, share in held.items() if key not in released}
     wish = replace(
         search.wish,
         # Includes what an offer holds for a new reservation.
         ignoring=search.wish.ignoring | {each.id for each in outline.reservations},
-        held={key: share for key, share in held.items() if key not in released},
+        held=kept,
         is_active=is_active(before or after),
         hidden=hidden_in_request(
             context,
@@ -273,7 +274,7 @@ def _search(
             _named(after, requirement_of(search.plugin, search.wish.spec)),
             _named(before, Requirement() if before is None else requirement_before(search.plugin, before)),
         ),
-        excluded=released,
+        excluded=(search.wish.excluded | released) - kept.keys(),
         in_use=in_use,
     )
     return replace(

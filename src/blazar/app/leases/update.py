@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from blazar.app.leases.change_refusals import explaining_change
 from blazar.app.leases.plan import Plan, plan_change
 from blazar.app.leases.preview import lease_preview
 from blazar.app.leases.read import read_held_lease, read_lease
 from blazar.app.leases.releasing import releasing
+from blazar.app.leases.reports import Reports, record_refused_reports, reports_in
 from blazar.app.leases.requests import JsonObject, parse_name
 from blazar.app.leases.waiting import wait_for_lease
 from blazar.app.open_offers import COMMIT_ATTEMPTS, check_open, read_offered_change
@@ -18,13 +19,14 @@ from blazar.booking import event_types
 from blazar.booking.context import Context
 from blazar.booking.notices import moved_end
 from blazar.booking.past_uses import record_uses
+from blazar.booking.reports import count_reports, record_reports
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import next_pass_of, reschedule_missing, wake_for
 from blazar.booking.search import holdings_of
 from blazar.booking.specs import booked_together, booked_window_of
 from blazar.booking.transitions import announce, record_request
 from blazar.booking.views import lease_view
-from blazar.domain.errors import InvalidLeaseStatus
+from blazar.domain.errors import Conflict, Forbidden, InvalidLeaseStatus
 from blazar.domain.lease import (
     Allocation,
     EventStatus,
@@ -52,6 +54,8 @@ class _Asked:
     """The keys of the request that have a value."""
     offer: Offer | None = None
     """The offer that is committed, if any."""
+    reports: Reports = field(default_factory=Reports)
+    """The resources that are replaced because they are broken."""
 
 
 IN_TRANSITION = frozenset({LeaseStatus.CREATING, LeaseStatus.STARTING, LeaseStatus.UPDATING})
@@ -72,14 +76,20 @@ def update_lease(
         OwnerMismatch: The lease does not belong to the *expected* owner; never raised if that is None.
         Unavailable: The clock of this manager is wrong.
         InvalidLeaseStatus: The lease is being deleted, or did not settle within that time.
-        BadRequest, Conflict: The change is invalid or not possible; the lease is unchanged.
+        BadRequest, Conflict: The change is invalid or not possible; the lease is unchanged. What the request
+            reports as broken is recorded nevertheless, unless the request is invalid.
     """
     first, held = read_held_lease(context, lease_id, expected)
     context.clock_guard.check()
-    asked = _Asked(keys=asked_keys(body))
-    with explaining_change(request := request_work(context, caller, first.project_id), lease_id, body):
-        request.remember_held(first, held)
-        return _update(request, first, lambda: read_lease(context, lease_id, expected), lambda _: asked)
+    asked = _Asked(keys=asked_keys(body), reports=reports_in(caller, body))
+    try:
+        work = request_work(context, caller, first.project_id)
+        with explaining_change(work, lease_id, asked.keys):
+            work.remember_held(first, held)
+            return _update(work, first, lambda: read_lease(context, lease_id, expected), lambda _: asked)
+    except (Conflict, Forbidden):
+        record_refused_reports(context, first, asked.reports, caller)
+        raise
 
 
 def commit_offered_change(
@@ -238,6 +248,9 @@ def _update_once(work: RequestWork, lease: Lease, asked: _Asked, attempt: int) -
             record_request(
                 context, transaction, changed, "update", caller, plan.summary(context, lease, changed)
             )
+            reported = record_reports(
+                context, transaction, lease, asked.reports.resources, asked.reports.reason, caller
+            )
             view = lease_view(changed, context.plugins)
             _announce(context, transaction, lease, changed, view)
             work.enforcing.commit(transaction)
@@ -245,6 +258,7 @@ def _update_once(work: RequestWork, lease: Lease, asked: _Asked, attempt: int) -
                 # The claims above may have waited for others, so check at the last moment whether it expired.
                 check_open(context, asked.offer)
             transaction.commit()
+    count_reports(context, reported)
     return changed, {**view, **_changes(caller, plan)}
 
 

@@ -1,0 +1,81 @@
+"""Resources that a lessee reported as broken, which no later choice for the same lease takes.
+
+The reports of a lease are its entries in the journal with the event :data:`REPORTED`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from blazar.booking.context import Context
+from blazar.domain.lease import Lease, ReservationId, ResourceId
+from blazar.ports.journal import JournalEntry
+from blazar.ports.manager import Caller
+from blazar.ports.metrics import REPORTED_RESOURCES
+from blazar.ports.store import Transaction
+
+REPORTED: Final = "resource.reported"
+"""The journal's event. Its reason has the id of the resource, a space, its name, and what is wrong."""
+
+
+def read_reported(context: Context, lease: Lease) -> frozenset[ResourceId]:
+    """Return the resources that were reported for a lease."""
+    with context.store.read() as transaction:
+        return _reported(transaction, lease)
+
+
+def record_reports(
+    context: Context,
+    transaction: Transaction,
+    lease: Lease,
+    reported: Mapping[ReservationId, frozenset[ResourceId]],
+    reason: str,
+    caller: Caller,
+) -> Sequence[str]:
+    """Record reports in the journal; each resource is recorded only once for a lease.
+
+    Args:
+        context: The context.
+        transaction: The transaction; the caller commits it, and then calls :func:`count_reports`.
+        lease: The lease.
+        reported: The resources, by the reservation that holds them.
+        reason: What is wrong with them, in the lessee's words.
+        caller: The lessee.
+
+    Returns:
+        The resource type of each new report.
+    """
+    if not reported:
+        return []
+    known = _reported(transaction, lease)
+    types = {each.id: each.resource_type for each in lease.reservations}
+    new = [(key, each) for key in sorted(reported) for each in sorted(reported[key] - known)]
+    names = transaction.maintenances.names_of([each for _, each in new])
+    text = "".join(each for each in " ".join(reason.split()) if each.isprintable())
+    transaction.journal.append(
+        [
+            JournalEntry(
+                at=context.clock.now(),
+                lease_id=lease.id,
+                reservation_id=key,
+                event=REPORTED,
+                reason=f"{each} {names.get(each, each)}" + (f": {text}" if text else ""),
+                actor=caller.user_id or "",
+                request_id=caller.request_id or None,
+            )
+            for key, each in new
+        ]
+    )
+    return [types[key] for key, _ in new]
+
+
+def count_reports(context: Context, resource_types: Sequence[str]) -> None:
+    """Count new reports, once they are stored."""
+    for each in resource_types:
+        context.meter.count(REPORTED_RESOURCES, each)
+
+
+def _reported(transaction: Transaction, lease: Lease) -> frozenset[ResourceId]:
+    entries = transaction.journal.list_event(REPORTED, lease.id)
+    return frozenset(ResourceId(each.reason.partition(" ")[0]) for each in entries)
