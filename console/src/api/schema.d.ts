@@ -1093,7 +1093,7 @@ export interface components {
             reservation_id: string;
             /** @description Ids, as in `GET /v1/leases/{lease_id}/resources`. */
             resources: string[];
-            /** @description What is wrong with them, for the operators' log. */
+            /** @description What is wrong with them, for the operators. */
             reason?: string | null;
         };
         TimeSlotSearch: {

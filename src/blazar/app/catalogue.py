@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -12,10 +13,17 @@ import numpy as np
 from blazar.app.availability import LONGEST_SPAN
 from blazar.app.listed_rules import list_usage_rules
 from blazar.app.properties import hidden_names, private_names
-from blazar.app.visible_facts import VisibleFacts, public_facts, rank_of, read_visible_facts
+from blazar.app.visible_facts import (
+    VisibleFacts,
+    eligibility_of,
+    public_facts,
+    rank_of,
+    read_visible_facts,
+)
 from blazar.booking.context import Context, Plugin
 from blazar.booking.visibility import visible_to
 from blazar.domain.errors import CloudError
+from blazar.domain.expressions import render
 from blazar.domain.quotas import UNLIMITED, amounts
 from blazar.domain.requirements import Fact
 from blazar.plugins.capabilities import HasCatalogueEntry, ListsChoices, StatesNeed
@@ -55,14 +63,17 @@ def get_catalogue(context: Context, caller: Caller, with_choices: bool = False) 
     for collection in sorted({each.collection for each in plugins}):
         with context.indexes[collection].searching() as everything:
             availability = visible_to(context, collection, everything, caller.project_id)
-            facts[collection] = read_visible_facts(availability, hidden)
+            shared = read_visible_facts(availability, hidden)
+            for plugin in plugins:
+                if plugin.collection == collection:
+                    facts[plugin.resource_type] = shared.of_type(plugin)
     private = private_names(context) if caller.sees_private_properties else frozenset()
     leases = context.settings.leases
     return {
         "region": context.settings.region,
         "resource_types": [
             {
-                **_type_view(each, facts[each.collection]),
+                **_type_view(each, facts[each.resource_type]),
                 "choices": _choices(context, caller, each) if with_choices else None,
             }
             for each in plugins
@@ -104,11 +115,12 @@ def _choices(context: Context, caller: Caller, plugin: Plugin) -> Mapping[str, o
 def _list_properties(
     plugins: Sequence[Plugin], facts: Mapping[str, VisibleFacts], private: frozenset[str]
 ) -> list[JsonObject]:
-    """Return each property once for each collection, by name."""
-    found: dict[tuple[str, str], list[str]] = {}
+    """Return each property by name, once for all types whose reservations can hold the same resources."""
+    found: dict[tuple[str, str, object], list[str]] = {}
     for plugin in plugins:
-        for name in facts[plugin.collection].listed(plugin):
-            found.setdefault((name, plugin.collection), []).append(plugin.resource_type)
+        for name in facts[plugin.resource_type].listed(plugin):
+            key = name, plugin.collection, render(eligibility_of(plugin))
+            found.setdefault(key, []).append(plugin.resource_type)
     built_in = {name for plugin in plugins for name in public_facts(plugin)}
     return [
         {
@@ -118,10 +130,10 @@ def _list_properties(
             "private": name in private,
             "values": [
                 {"value": value, "reservable": number}
-                for value, number in _count_values(facts[collection], name)
+                for value, number in _count_values(facts[types[0]], name)
             ],
         }
-        for (name, collection), types in sorted(found.items())
+        for (name, _, _), types in sorted(found.items())
     ]
 
 
@@ -136,7 +148,13 @@ def _count_values(facts: VisibleFacts, name: str) -> Sequence[tuple[Fact, int]]:
 def _list_zones(plugins: Sequence[Plugin], facts: Mapping[str, VisibleFacts]) -> list[JsonObject]:
     numbers: dict[str, int] = {}
     for collection in sorted({each.collection for each in plugins if _ZONE in public_facts(each)}):
-        for value, number in _count_values(facts[collection], _ZONE):
+        of_types = [facts[each.resource_type] for each in plugins if each.collection == collection]
+        every = replace(
+            of_types[0],
+            exists=np.logical_or.reduce([each.exists for each in of_types]),
+            reservable=np.logical_or.reduce([each.reservable for each in of_types]),
+        )
+        for value, number in _count_values(every, _ZONE):
             if value:
                 numbers[str(value)] = numbers.get(str(value), 0) + number
     return [{"name": name, "reservable": numbers[name]} for name in sorted(numbers)]

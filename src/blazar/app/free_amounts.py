@@ -25,7 +25,7 @@ from blazar.ports.manager import Caller
 
 JsonObject = Mapping[str, object]
 
-_FORM = 2
+_FORM = 3
 """The number of the format of the answers, so that a tag of an older format never matches."""
 
 
@@ -57,7 +57,7 @@ def list_free_amounts(
     with index.searching() as everything:
         collection, project_id = question.plugin.collection, caller.project_id
         availability = visible_to(context, collection, everything, project_id)
-        facts = read_visible_facts(availability, hidden)
+        facts = read_visible_facts(availability, hidden).of_type(question.plugin)
         question.check_unit(facts)
         question.check(facts)
         version = [index.version(), *visibility_key(context, collection, project_id)]

@@ -55,9 +55,9 @@ def get_timeline(context: Context, caller: Caller, query: JsonObject, with_ids: 
         index.prepare(question.requirement)
     with index.searching() as everything:
         availability = visible_to(context, question.plugin.collection, everything, caller.project_id)
-        facts = read_visible_facts(availability, hidden)
+        facts = read_visible_facts(availability, hidden).of_type(question.plugin)
         question.check(facts)
-        wanted = availability.matching(question.requirement)
+        wanted = availability.matching(question.requirement) & facts.exists
         ids = {each: availability.resource_at(each).id for each in np.flatnonzero(wanted).tolist()}
         times = BusyTimes.read(availability.bookings, wanted, question.minutes)
         # After the bookings, so that each reservation among them has its owner.

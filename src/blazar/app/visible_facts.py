@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import numpy as np
@@ -29,6 +29,14 @@ class VisibleFacts:
     """The names of all facts, without those that are hidden from the caller."""
     has_shares: bool
     """Whether parts of a resource can be reserved."""
+
+    def of_type(self, plugin: Plugin) -> VisibleFacts:
+        """Return the same of those resources that reservations of a type can hold at all."""
+        eligibility = eligibility_of(plugin)
+        if not eligibility.conditions:
+            return self
+        eligible = self.columns.matching(eligibility)
+        return replace(self, exists=self.exists & eligible, reservable=self.reservable & eligible)
 
     def listed(self, plugin: Plugin) -> frozenset[str]:
         """Return the names of facts whose values every caller may see."""
@@ -57,6 +65,11 @@ def read_visible_facts(availability: Availability, hidden: frozenset[str]) -> Vi
 def public_facts(plugin: Plugin) -> frozenset[str]:
     """Return the names of the facts that describe kinds of a type's resources to all lessees."""
     return plugin.public_facts if isinstance(plugin, HasCatalogueEntry) else frozenset()
+
+
+def eligibility_of(plugin: Plugin) -> Requirement:
+    """Return what a resource must satisfy so that reservations of a type can hold it at all."""
+    return plugin.eligibility if isinstance(plugin, HasCatalogueEntry) else Requirement()
 
 
 def is_whole(plugin: Plugin, facts: VisibleFacts) -> bool:

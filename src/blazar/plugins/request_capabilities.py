@@ -94,6 +94,11 @@ class HasCatalogueEntry:
 
     If there are some, the plugin also implements :class:`StatesNeed`, and accepts null for its other keys.
     """
+    eligibility: ClassVar[Requirement] = Requirement()
+    """What a resource of the collection must satisfy to be one of this type, whatever a request requires.
+
+    Only such resources are listed and counted; the plugin also chooses no others.
+    """
 
 
 class DescribesUse(ABC, Generic[SpecT]):

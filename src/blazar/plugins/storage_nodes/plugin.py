@@ -61,6 +61,7 @@ class StorageNodes(
     quota_unit: ClassVar[QuotaUnit] = QuotaUnit(name="storage_node", is_whole=True)
     request_keys: ClassVar[tuple[str, ...]] = STORAGE_NODE_KEYS
     public_facts: ClassVar[frozenset[str]] = PUBLIC_POOL_FACTS | {CAPACITY}
+    eligibility: ClassVar[Requirement] = FOR_SOLE_USE
     size_keys: ClassVar[str] = "max"
 
     def parse(self, body: JsonObject) -> StorageNodeSpec:
