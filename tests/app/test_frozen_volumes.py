@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,10 +11,12 @@ import sqlalchemy as sa
 from app.http_env import LESSEE, NEWER, HttpEnv, Json, good, refusal
 from app.storage import FAST, SLOW, Storage, asked, make_storage
 
+from blazar.db.stats import SqlStats
 from blazar.domain.errors import CloudNotFound
 from blazar.plugins.volumes.check import check_pools
 from blazar.plugins.volumes.settings import VolumeSettings
 from blazar.ports.block_storage import Volume
+from blazar.ports.stats import Wait
 
 HOUR = 60
 GRACE = 24
@@ -229,6 +232,20 @@ class TestEnd:
 
         assert env.status(lease) == "TERMINATED"
         assert env.status(following) == "ACTIVE"
+
+    def test_monitoring_counts_the_lease_as_waiting_only_after_the_grace_period(
+        self, env: HttpEnv, lease: Json, volume: Volume
+    ) -> None:
+        def waiting() -> Mapping[str, Wait]:
+            return SqlStats(env.engine).read(env.clock.now()).waiting
+
+        env.pass_time(2 * HOUR)
+        assert (env.status(lease), waiting()) == ("TERMINATING", {})
+
+        with env.failing("block_storage.delete_volume"):
+            env.pass_time((GRACE + 2) * HOUR)
+
+        assert waiting().keys() == {"TERMINATING"}
 
     def test_without_volumes_the_capacity_is_free_at_once(
         self, env: HttpEnv, storage: Storage, lease: Json

@@ -11,6 +11,8 @@ import pytest
 from app.http_env import HttpEnv
 
 from blazar.cmd.manage import lease_list
+from blazar.db.stats import SqlStats
+from blazar.ports.stats import Wait
 
 pytestmark = pytest.mark.usefixtures("hosts")
 
@@ -84,6 +86,18 @@ def test_a_lease_says_what_it_waits_for_and_when_it_is_tried_again(env: HttpEnv,
     assert "next try at 2031-01-01 00:00:2" in first
     assert second == f"  physical:host {reason['id']} is pending: {reason['reason']}"
     assert summary == "1 lease waits"
+
+
+def test_monitoring_counts_it_with_its_delay_whatever_its_last_reason(env: HttpEnv) -> None:
+    env.create("now", 60)
+    for minutes, operation in ((2, "create_aggregate"), (4, "add_host"), (5, "*")):
+        with env.failing(f"compute.{operation}"):
+            env.pass_time(minutes)
+
+    found = SqlStats(env.engine).read(env.clock.now())
+
+    assert found.leases == {"STARTING": 1}
+    assert found.waiting == {"STARTING": Wait(leases=1, longest=timedelta(minutes=5))}
 
 
 def test_a_lease_in_error_waits_for_a_retry(env: HttpEnv, capsys: Output) -> None:

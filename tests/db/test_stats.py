@@ -20,10 +20,18 @@ from blazar.db.stats import SqlStats
 from blazar.db.store import SqlStore
 from blazar.domain.errors import Unavailable
 from blazar.domain.health import Diagnosis, Health
-from blazar.domain.lease import LeaseId, LeaseStatus, ReservationStatus, ResourceId
+from blazar.domain.lease import (
+    EventStatus,
+    EventType,
+    Lease,
+    LeaseId,
+    LeaseStatus,
+    ReservationStatus,
+    ResourceId,
+)
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.outbox import Message
-from blazar.ports.stats import Stats
+from blazar.ports.stats import Stats, Wait
 
 NOW = at(2)
 
@@ -65,6 +73,88 @@ def test_leases_are_counted_by_status_and_reservations_until_they_are_over(
         ("physical:host", "pending"): 1,
     }
     assert stats.missing_resources == 1
+
+
+def waiting(
+    lease_id: str,
+    status: LeaseStatus,
+    begun: EventType | None,
+    *,
+    problem: str | None = "x",
+    changed: float = 1.9,
+    start: float = 1,
+    end: float = 5,
+) -> Lease:
+    """Return a lease whose reservation has a problem while an event is in progress."""
+    lease = make_lease(lease_id, start=start, end=end)
+    (reservation,) = lease.reservations
+    return replace(
+        lease,
+        status=status,
+        reservations=(replace(reservation, problem=problem, updated_at=at(changed)),),
+        events=tuple(
+            replace(each, status=EventStatus.IN_PROGRESS) if each.event_type is begun else each
+            for each in lease.events
+        ),
+    )
+
+
+def test_leases_wait_in_transition_with_a_reason_since_their_event_was_due(
+    store: SqlStore, engine: sa.Engine
+) -> None:
+    start, end = EventType.START, EventType.END
+    starting, ending = LeaseStatus.STARTING, LeaseStatus.TERMINATING
+    with store.begin() as transaction:
+        for lease in (
+            waiting("starts", starting, start, start=1.5),
+            waiting("starts late", starting, start, start=0.5),
+            waiting("proceeds", starting, start, start=0.25, problem=None),
+            waiting("ends", ending, end, start=0, end=1),
+            # Its end is not due: it waits for as long as its reservation says.
+            replace(waiting("is deleted", LeaseStatus.DELETING, end, changed=1.75), is_deleting=True),
+            waiting("runs", LeaseStatus.ACTIVE, None, start=0.1),
+            waiting("failed", LeaseStatus.ERROR, None, start=0.1),
+        ):
+            transaction.leases.insert(lease)
+        transaction.commit()
+
+    assert SqlStats(engine).read(NOW).waiting == {
+        "STARTING": Wait(leases=2, longest=timedelta(hours=1.5)),
+        "TERMINATING": Wait(leases=1, longest=timedelta(hours=1)),
+        "DELETING": Wait(leases=1, longest=timedelta(hours=0.25)),
+    }
+
+
+def test_a_lease_with_several_reasons_waits_once(store: SqlStore, engine: sa.Engine) -> None:
+    lease = make_lease("a", reservations=3)
+    reservations = tuple(replace(each, problem="x", updated_at=at(1.9)) for each in lease.reservations)
+    with store.begin() as transaction:
+        transaction.leases.insert(replace(lease, status=LeaseStatus.STARTING, reservations=reservations))
+        transaction.commit()
+
+    assert SqlStats(engine).read(NOW).waiting == {
+        "STARTING": Wait(leases=1, longest=timedelta(hours=2) - timedelta(hours=1.9))
+    }
+
+
+def test_resources_that_are_booked_after_the_end_do_not_make_a_lease_wait(
+    store: SqlStore, engine: sa.Engine
+) -> None:
+    ending, end = LeaseStatus.TERMINATING, EventType.END
+    with store.begin() as transaction:
+        for name in ("held", "released", "over", "deleted"):
+            transaction.of(HOST_STORE).insert(make_host(name))
+            lease = waiting(name, ending, end, start=0, end=1)
+            transaction.leases.insert(replace(lease, is_deleting=name == "deleted"))
+            until = 1 if name == "over" else 9
+            transaction.allocations.insert([make_allocation(name, f"{name}-r0", 0, until)])
+        transaction.commit()
+    with store.begin() as transaction:
+        reservation = make_lease("released").reservations[0]
+        transaction.allocations.release(reservation.id, [ResourceId("released")], at(1.6))
+        transaction.commit()
+
+    assert SqlStats(engine).read(NOW).waiting == {"TERMINATING": Wait(leases=3, longest=timedelta(hours=1))}
 
 
 def test_work_is_due_claimed_or_failing(store: SqlStore, engine: sa.Engine) -> None:
@@ -209,7 +299,7 @@ def test_resources_under_maintenance_are_not_free_and_leases_that_hold_them_are_
     assert (stats.reserved, stats.free) == ({"host": 1}, {"host": 3})
 
 
-def test_there_are_nine_statements_however_much_there_is(store: SqlStore, engine: sa.Engine) -> None:
+def test_there_are_ten_statements_however_much_there_is(store: SqlStore, engine: sa.Engine) -> None:
     with store.begin() as transaction:
         for number in range(30):
             transaction.leases.insert(make_lease(f"l{number}", reservations=2))
@@ -219,7 +309,7 @@ def test_there_are_nine_statements_however_much_there_is(store: SqlStore, engine
     with counted(engine) as statements:
         SqlStats(engine).read(NOW)
 
-    assert statements.count("SELECT") == 9
+    assert statements.count("SELECT") == 10
     assert statements.count("INSERT", "UPDATE", "DELETE") == 0
 
 

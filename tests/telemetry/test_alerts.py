@@ -74,6 +74,10 @@ TROUBLES: Mapping[str, tuple[Series, Mapping[str, str]]] = {
         {},
     ),
     "BlazarLeasesInError": ({'blazar_leases{status="ERROR",instance="a"}': "1x180"}, {"status": "ERROR"}),
+    "BlazarLeasesWait": (
+        {'blazar_leases_waiting_longest_seconds{status="STARTING",instance="a"}': "0+60x180"},
+        {"status": "STARTING"},
+    ),
     "BlazarPassesFail": ({'blazar_work_failing{instance="a"}': "2x180"}, {}),
     "BlazarResourcesMissing": ({'blazar_reservations_missing_resources{instance="a"}': "1x180"}, {}),
     "BlazarHostsFailed": (
@@ -146,6 +150,8 @@ QUIET: Series = {
     'blazar_event_duration_seconds_bucket{event="end_lease",le="600.0"}': "0+1x180",
     'blazar_event_duration_seconds_bucket{event="end_lease",le="+Inf"}': "0+1x180",
     'blazar_leases{status="ERROR",instance="a"}': "0x180",
+    # Each start waits for up to eight minutes.
+    'blazar_leases_waiting_longest_seconds{status="STARTING",instance="a"}': " ".join(["60+60x7"] * 23),
     'blazar_work_failing{instance="a"}': "0x180",
     'blazar_reservations_missing_resources{instance="a"}': "0x180",
     'blazar_resources{collection="host",health="failed",instance="a"}': "0x180",

@@ -10,11 +10,12 @@ from telemetry.scraping import Samples, scrape
 
 from blazar.domain.errors import Unavailable
 from blazar.ports import metrics
-from blazar.ports.stats import Stats
+from blazar.ports.stats import Stats, Wait
 from blazar.telemetry.process_metrics import ProcessMetrics
 
 FIGURES = Stats(
     leases={"ACTIVE": 3, "ERROR": 1},
+    waiting={"STARTING": Wait(leases=2, longest=timedelta(minutes=5))},
     reservations={("physical:host", "active"): 4},
     missing_resources=1,
     work_due=2,
@@ -69,6 +70,8 @@ def test_figures_are_shown_under_their_names() -> None:
         "blazar_database_up": 1,
         'blazar_leases{status="ACTIVE"}': 3,
         'blazar_leases{status="ERROR"}': 1,
+        'blazar_leases_waiting{status="STARTING"}': 2,
+        'blazar_leases_waiting_longest_seconds{status="STARTING"}': 300,
         'blazar_reservations{resource_type="physical:host",status="active"}': 4,
         "blazar_reservations_missing_resources": 1,
         "blazar_work_due": 2,

@@ -23,8 +23,9 @@ from blazar.db.tables import (
     subscriptions,
     work,
 )
+from blazar.db.waiting import waits_now
 from blazar.domain.lease import ReservationStatus
-from blazar.ports.stats import Stats, StatsReader
+from blazar.ports.stats import Stats, StatsReader, Wait
 
 _LIVING = tuple(each.value for each in ReservationStatus if each is not ReservationStatus.DELETED)
 
@@ -45,6 +46,10 @@ class SqlStats:
             pools = list(connection.execute(pools_at(now)))
             return Stats(
                 leases={row.status: row.all for row in connection.execute(_LEASES)},
+                waiting={
+                    row.status: Wait(leases=row.all, longest=_since(row.since, now))
+                    for row in connection.execute(waits_now(now))
+                },
                 reservations={(row.resource_type, row.status): row.all for row in living},
                 missing_resources=sum(int(row.missing) for row in living),
                 work_due=int(due or 0),

@@ -227,6 +227,17 @@ DATABASE_UP = _gauge(
     "1 if the database answered; if 0, the other gauges that are read from it are missing.",
 )
 LEASES = _gauge("blazar_leases", "Leases by status.", "status")
+LEASES_WAITING = _gauge(
+    "blazar_leases_waiting",
+    "Leases that do not start, change or end because one of their reservations waits, by status, such as "
+    "STARTING. Resources that are held after the end as requested do not count.",
+    "status",
+)
+LEASES_WAITING_SECONDS = _gauge(
+    "blazar_leases_waiting_longest_seconds",
+    "Time since the start or the end of the one of these leases that waits longest was due.",
+    "status",
+)
 RESERVATIONS = _gauge(
     "blazar_reservations",
     "Reservations that have not ended, by type and status.",
@@ -364,6 +375,8 @@ OF_MANAGER = (
 FROM_DATABASE = (
     DATABASE_UP,
     LEASES,
+    LEASES_WAITING,
+    LEASES_WAITING_SECONDS,
     RESERVATIONS,
     MISSING,
     WORK_DUE,

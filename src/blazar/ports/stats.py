@@ -9,11 +9,22 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Wait:
+    """Leases that wait."""
+
+    leases: int
+    longest: timedelta
+    """Time since the start or the end of the one that waits longest was due."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
     """Statistics of the service at one instant. Zero counts may be omitted from mappings."""
 
     leases: Mapping[str, int] = field(default_factory=dict)
     """By status."""
+    waiting: Mapping[str, Wait] = field(default_factory=dict)
+    """By status: leases in transition that wait for something but time."""
     reservations: Mapping[tuple[str, str], int] = field(default_factory=dict)
     """By resource type and status; finished reservations are omitted."""
     missing_resources: int = 0

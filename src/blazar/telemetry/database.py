@@ -43,6 +43,12 @@ def _gauges(stats: Stats) -> Iterator[GaugeMetricFamily]:
 
 def _values_of(stats: Stats) -> Iterator[tuple[Metric, Values]]:
     yield metrics.LEASES, _by_label(stats.leases)
+    waiting = stats.waiting.items()
+    yield metrics.LEASES_WAITING, [((status,), each.leases) for status, each in waiting]
+    yield (
+        metrics.LEASES_WAITING_SECONDS,
+        [((status,), each.longest.total_seconds()) for status, each in waiting],
+    )
     yield metrics.RESERVATIONS, stats.reservations.items()
     yield metrics.MISSING, _single(stats.missing_resources)
     yield metrics.WORK_DUE, _single(stats.work_due)
