@@ -129,6 +129,22 @@ def test_a_lease_is_extended(open_as: OpenConsole) -> None:
     expect(lease.locator("time").first).not_to_have_attribute("datetime", str(end))
 
 
+def test_a_lease_that_cannot_be_extended_says_why(open_as: OpenConsole) -> None:
+    both = {"Number": "2", "Resources": "host with gpu = a100 (2)", "Duration": "1 h"}
+    alice = open_as("alice")
+    alice.want(**both)
+    lease = alice.reserve("first")
+    expect(lease).to_contain_text("Active")
+    bob = open_as("bob")
+    bob.want(**both)
+    bob.reserve("next")
+
+    lease.get_by_role("button", name="Extend").click()
+
+    expect(lease).to_contain_text("No later end is possible.")
+    expect(lease.get_by_role("alert")).to_contain_text("only 0 free throughout the period")
+
+
 def test_a_lease_is_given_back(open_as: OpenConsole) -> None:
     alice = open_as("alice")
     lease = alice.reserve("short")

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
-import { changeLease, possibleChanges } from "../api/lessees";
+import { changeLease } from "../api/lessees";
 import { Refused, type Refusal as RefusalBody, textOf } from "../api/problem";
-import type { Alternative, Lease, LeaseChange, PossibleChanges } from "../api/values";
+import type { Alternative, Lease, LeaseChange } from "../api/values";
 import { t } from "../messages";
 import { announce } from "../page/announce";
 import { zone } from "../page/preferences";
@@ -12,6 +12,7 @@ import { durationText, inputText } from "../time/format";
 import { DAY, fromApi, HOUR, toApi } from "../time/instant";
 import { readMoment } from "../time/reading";
 import { When } from "../time/When";
+import { type Extension, extensionOf } from "./extension";
 import { refreshLeases } from "./store";
 
 const STEPS = [HOUR, 4 * HOUR, DAY, 7 * DAY];
@@ -19,13 +20,13 @@ const STEPS = [HOUR, 4 * HOUR, DAY, 7 * DAY];
 /** A later end for a lease, with how far that is possible. */
 export function Extend({ lease, onDone }: { lease: Lease; onDone: () => void }) {
   const end = fromApi(lease.end_date);
-  const [possible, setPossible] = useState<PossibleChanges | null>(null);
+  const [possible, setPossible] = useState<Extension | null>(null);
   const [text, setText] = useState(inputText(end, zone()).replace("T", " "));
   const [problem, setProblem] = useState<{ message: string; refusal: RefusalBody | null } | null>(null);
   const [busy, setBusy] = useState(false);
   useEffect(() => {
     const stop = new AbortController();
-    possibleChanges(lease.id, stop.signal).then(setPossible, (found: unknown) => {
+    extensionOf(lease, stop.signal).then(setPossible, (found: unknown) => {
       if (!stop.signal.aborted) setProblem({ message: textOf(found), refusal: null });
     });
     return () => stop.abort();
@@ -46,7 +47,7 @@ export function Extend({ lease, onDone }: { lease: Lease; onDone: () => void }) 
     }
   }
 
-  const latest = possible?.latest_end_date ? fromApi(possible.latest_end_date) : null;
+  const latest = possible?.latest ?? null;
   const wanted = readMoment(text, minute.value, zone(), { asEnd: true });
   const show = (at: number) => setText(inputText(at, zone()).replace("T", " "));
   return (
@@ -66,6 +67,7 @@ export function Extend({ lease, onDone }: { lease: Lease; onDone: () => void }) 
         )}
         {possible && latest === null && t.leases.extendNever}
       </p>
+      {possible?.refused && !problem && <Refusal {...possible.refused} />}
       <p class="actions">
         {STEPS.filter((each) => latest === null || end + each <= latest).map((each) => (
           <button type="button" key={each} onClick={() => show(end + each)}>
