@@ -15,6 +15,7 @@ const WHOLE: ResourceType = {
   unit: "thing",
   unit_keys: [],
   has_count: true,
+  choices: null,
   reservable: 8,
 };
 const PARTS: ResourceType = {
@@ -24,6 +25,7 @@ const PARTS: ResourceType = {
   unit: "part",
   unit_keys: ["vcpus", "template_id"],
   has_count: true,
+  choices: null,
   reservable: 8,
 };
 const NETWORK: Property = {
