@@ -89,10 +89,7 @@ REPORTED_RESOURCES = _counter(
     "Resources that lessees reported as broken, once for each lease, also if no other was free.",
     "resource_type",
 )
-RETRIES = _counter(
-    "blazar_request_retries_total",
-    "Retries of use cases after a concurrent update.",
-)
+RETRIES = _counter("blazar_request_retries_total", "Retries of use cases after a concurrent update.")
 CLOUD_CALL_SECONDS = _histogram(
     "blazar_cloud_call_duration_seconds",
     "Operations on the cloud; one is a request or a few. The service lessee is Nova with a lessee's token.",
@@ -120,12 +117,7 @@ EVENT_SECONDS = _histogram(
     SLOW,
     "event",
 )
-EVENTS = _counter(
-    "blazar_events_total",
-    "Completed events of leases: done or error.",
-    "event",
-    "outcome",
-)
+EVENTS = _counter("blazar_events_total", "Completed events of leases: done or error.", "event", "outcome")
 PASS_SECONDS = _formerly(
     _histogram(
         "blazar_reconcile_pass_duration_seconds",
@@ -172,9 +164,7 @@ PERIODIC_TASK_SECONDS = _formerly(
 )
 PERIODIC_TASK_FAILURES = _formerly(
     _counter(
-        "blazar_periodic_task_failures_total",
-        "Periodic tasks that failed and are tried again later.",
-        "task",
+        "blazar_periodic_task_failures_total", "Periodic tasks that failed and are tried again later.", "task"
     ),
     "blazar_chore_failures_total",
     "chore",
@@ -209,10 +199,7 @@ FILTER_CHECKS = _counter(
     "outcome",
 )
 FILTER_CHECK_SECONDS = _histogram(
-    "blazar_filter_check_duration_seconds",
-    "Time that an enforcement filter took to answer.",
-    QUICK,
-    "filter",
+    "blazar_filter_check_duration_seconds", "Time that an enforcement filter took to answer.", QUICK, "filter"
 )
 FILTER_MESSAGES = _counter(
     "blazar_filter_messages_total",
@@ -239,14 +226,10 @@ LEASES_WAITING_SECONDS = _gauge(
     "status",
 )
 RESERVATIONS = _gauge(
-    "blazar_reservations",
-    "Reservations that have not ended, by type and status.",
-    "resource_type",
-    "status",
+    "blazar_reservations", "Reservations that have not ended, by type and status.", "resource_type", "status"
 )
 MISSING = _gauge(
-    "blazar_reservations_missing_resources",
-    "Reservations that hold failed resources without a replacement.",
+    "blazar_reservations_missing_resources", "Reservations that hold failed resources without a replacement."
 )
 WORK_DUE = _gauge("blazar_work_due", "Leases and periodic tasks that are due and unclaimed.")
 WORK_CLAIMED = _gauge("blazar_work_claimed", "Leases and periodic tasks that managers have claimed.")
