@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from enum import Enum
+from pathlib import Path
 from typing import Any, Final
 
 from oslo_config import cfg
 
 from blazar.booking.context import Context
-from blazar.cmd.manage.rendering import write_json
+from blazar.cmd.manage.rendering import json_text
 from blazar.cmd.nova_conf import read_nova_conf
 from blazar.domain.errors import InvalidParameter
 from blazar.manager.plugins import load_usage_rules
@@ -97,10 +98,11 @@ def add_grouping(parser: Any) -> None:
 
 
 def add_document_format(parser: Any) -> None:
-    """Add ``--format``."""
+    """Add ``--format`` and ``--output``."""
     parser.add_argument(
         "-f", "--format", choices=(MARKDOWN, JSON, HTML), default=MARKDOWN, help=f"{MARKDOWN} by default"
     )
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead of stdout")
 
 
 def plan(context: Context, arguments: Any) -> int:
@@ -109,6 +111,7 @@ def plan(context: Context, arguments: Any) -> int:
     Raises:
         InvalidParameter: An argument is invalid; the message names it.
         CloudError: Nova or Placement cannot be read.
+        OSError: The file cannot be written.
     """
     if arguments.only and arguments.format == JSON:
         raise InvalidParameter("--only", "JSON always has all parts")
@@ -131,13 +134,19 @@ def plan(context: Context, arguments: Any) -> int:
 
 
 def show(arguments: Any, value: object, document: Document) -> None:
-    """Print a result in the selected format: the value as JSON, or the document."""
+    """Print or write a result in the selected format: the value as JSON, or the document.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
     if arguments.format == JSON:
-        write_json(jsonable(value))
-        return
-    lines = as_html(document) if arguments.format == HTML else as_markdown(document)
-    for line in lines:
-        print(line)
+        text = json_text(jsonable(value))
+    else:
+        text = "\n".join(as_html(document) if arguments.format == HTML else as_markdown(document))
+    if arguments.output:
+        Path(arguments.output).write_text(f"{text}\n", encoding="utf-8")
+    else:
+        print(text)
 
 
 def with_rules(context: Context) -> Context:

@@ -39,7 +39,12 @@ def present(arguments: Any, document: object, lines: Iterable[str]) -> None:
 
 def write_json(document: object) -> None:
     """Print dicts, lists and values, with instants as ``datetime``, as one JSON document."""
-    print(json.dumps(document, indent=2, default=_encoded))
+    print(json_text(document))
+
+
+def json_text(document: object) -> str:
+    """Return dicts, lists and values, with instants as ``datetime``, as one JSON document."""
+    return json.dumps(document, indent=2, default=_encoded)
 
 
 def shown(at: datetime) -> str:

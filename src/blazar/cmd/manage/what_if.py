@@ -66,6 +66,7 @@ def what_if(context: Context, arguments: Any) -> int:
 
     Raises:
         InvalidParameter: An argument or the content of a file is invalid; the message names it.
+        OSError: The file cannot be written.
     """
     if arguments.add is None and not arguments.close and not arguments.lease:
         raise InvalidParameter("--add, --close, --lease", "name at least one change")
