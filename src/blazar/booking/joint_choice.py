@@ -10,7 +10,7 @@ that are spread take turns in several orders.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, permutations, product
 from typing import Any, Final
@@ -61,6 +61,10 @@ class Part:
         """Return whether any whole resources will do that satisfy the requirement."""
         return self.need.demand is None and self.grouping is None
 
+    def count_free(self) -> Numbers:
+        """Return how many units each resource has for the reservation."""
+        return free_units(self.view, self.need, self.wish, self.view.mask_of(()))
+
 
 def choose_together(parts: Sequence[Part]) -> Sequence[Holdings] | None:
     """Return the resources of each reservation, as many as possible; None if they do not get their least.
@@ -86,8 +90,7 @@ def _with_one_value(part: Part) -> Iterator[Part]:
         yield part
         return
     values = Values.of(part.view, part.need, grouping.same)
-    units = free_units(part.view, part.need, part.wish, part.view.mask_of(()))
-    counts = values.count(units, is_together=part.need.is_together)
+    counts = values.count(part.count_free(), is_together=part.need.is_together)
     for number in np.argsort(-counts, kind="stable").tolist():
         if counts[number] >= part.need.least:
             view = part_of(part.view, values.mask(number))
@@ -95,7 +98,8 @@ def _with_one_value(part: Part) -> Iterator[Part]:
 
 
 def _choose_among(parts: Sequence[Part]) -> Sequence[Holdings] | None:
-    kept = _kept_for(parts)
+    units = [each.count_free() for each in parts]
+    kept = _kept_for(parts, units)
     if kept is None:
         return None
     others = [number for number, each in enumerate(parts) if not each.is_plain]
@@ -104,7 +108,7 @@ def _choose_among(parts: Sequence[Part]) -> Sequence[Holdings] | None:
         chosen = _choose_in_turn(parts, order, kept, {})
         if chosen is not None:
             # Each has its own now; what is left is for those that can have more.
-            chosen = _choose_in_turn(parts, list(kept), _distributed(parts, list(kept), chosen), chosen)
+            chosen = _choose_in_turn(parts, list(kept), _distributed(parts, units, kept, chosen), chosen)
         if chosen is None:
             continue
         found = [chosen[number] for number in range(len(parts))]
@@ -142,9 +146,8 @@ def _choose_in_turn(
     return chosen
 
 
-def _kept_for(parts: Sequence[Part]) -> Mapping[int, frozenset[ResourceId]] | None:
+def _kept_for(parts: Sequence[Part], units: Sequence[Numbers]) -> Mapping[int, frozenset[ResourceId]] | None:
     """Return the whole resources to keep for each reservation of any; None if there are not enough."""
-    units = [free_units(each.view, each.need, each.wish, each.view.mask_of(())) for each in parts]
     plain = [number for number, each in enumerate(parts) if each.is_plain]
     if not plain:
         return {}
@@ -157,17 +160,16 @@ def _kept_for(parts: Sequence[Part]) -> Mapping[int, frozenset[ResourceId]] | No
 
 
 def _distributed(
-    parts: Sequence[Part], plain: Sequence[int], chosen: Mapping[int, Holdings]
+    parts: Sequence[Part],
+    units: Sequence[Numbers],
+    plain: Collection[int],
+    chosen: Mapping[int, Holdings],
 ) -> Mapping[int, frozenset[ResourceId]]:
     """Return the whole resources for each reservation of any, beside what the other reservations chose."""
     if not plain:
         return {}
-    view = parts[0].view
-    left = ~view.mask_of(beside(chosen.values()))
-    usable = [
-        left & (free_units(each.view, each.need, each.wish, each.view.mask_of(())) > 0)
-        for each in (parts[number] for number in plain)
-    ]
+    left = ~parts[0].view.mask_of(beside(chosen.values()))
+    usable = [left & (units[each] > 0) for each in plain]
     least = [parts[each].need.least for each in plain]
     more = [parts[each].whole_need.most - parts[each].need.least for each in plain]
     masks = assign(usable, least, np.zeros(len(left), np.int64), more=more)
@@ -176,7 +178,7 @@ def _distributed(
 
 
 def _ids(
-    parts: Sequence[Part], plain: Sequence[int], masks: Sequence[Mask]
+    parts: Sequence[Part], plain: Collection[int], masks: Sequence[Mask]
 ) -> Mapping[int, frozenset[ResourceId]]:
     view = parts[0].view
     return {
