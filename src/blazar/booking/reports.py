@@ -21,7 +21,7 @@ REPORTED: Final = "resource.reported"
 
 def read_reported(context: Context, lease: Lease) -> frozenset[ResourceId]:
     """Return the resources that were reported for a lease."""
-    with context.store.read() as transaction:
+    with context.store.read(of_one_instant=False) as transaction:
         return _reported(transaction, lease)
 
 
