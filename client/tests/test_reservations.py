@@ -228,58 +228,6 @@ def test_an_update_adds_no_defaults_and_no_id() -> None:
         reservations.to_update("min=3,id=")
 
 
-SOME = "11111111-2222-3333-4444-555555555555"
-LIKE_IT = "11111111-9999-3333-4444-555555555555"
-
-
-def lease_of(*kinds: str) -> dict[str, Any]:
-    ids = (SOME, LIKE_IT)
-    return {"reservations": [{"id": ids[index], "resource_type": kind} for index, kind in enumerate(kinds)]}
-
-
-@pytest.mark.parametrize(
-    ("change", "kinds"),
-    [
-        ({"max": 3}, ["physical:host"]),
-        ({"max": 3, "id": "11111111"}, ["physical:host"]),
-        ({"max": 3, "id": "11111111-2"}, ["physical:host", "physical:host"]),
-        ({"max": 3, "resource_type": "physical:host"}, ["physical:host", "virtual:instance"]),
-        ({"max": 3, "id": SOME}, ["physical:host", "virtual:instance"]),
-    ],
-)
-def test_a_change_that_matches_one_reservation_needs_no_whole_id(
-    change: dict[str, Any], kinds: list[str]
-) -> None:
-    assert reservations.with_ids([change], lease_of(*kinds)) == [{**change, "id": SOME}]
-
-
-@pytest.mark.parametrize(
-    ("change", "kinds"),
-    [
-        ({"max": 3}, ["physical:host", "physical:host"]),
-        ({"max": 3, "id": "11111111"}, ["physical:host", "virtual:instance"]),
-        ({"max": 3, "id": "22222222"}, ["physical:host"]),
-        ({"max": 3, "resource_type": "virtual:instance"}, ["physical:host"]),
-        ({"max": 3}, []),
-    ],
-)
-def test_a_change_without_a_unique_match_is_refused_with_the_ids(
-    change: dict[str, Any], kinds: list[str]
-) -> None:
-    with pytest.raises(exception.IncorrectLease) as caught:
-        reservations.with_ids([change], lease_of(*kinds))
-
-    assert "Add the id of the reservation to change, as in id=<id>,max=4; the lease has: " in str(
-        caught.value
-    )
-    assert all(f"({kind})" in str(caught.value) for kind in kinds)
-
-
-def test_a_whole_id_is_sent_unchanged() -> None:
-    assert not reservations.need_lease([{"id": SOME}, {"id": "r1"}])
-    assert reservations.with_ids([{"id": "r1"}], lease_of("physical:host")) == [{"id": "r1"}]
-
-
 @pytest.mark.parametrize(
     "condition",
     [

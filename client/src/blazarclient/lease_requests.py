@@ -12,6 +12,7 @@ from typing import Any
 from blazarclient import dates, durations, exception, files, pairs, reservations, utils, zones
 from blazarclient.base import Record
 from blazarclient.i18n import _
+from blazarclient.reservation_changes import Changes
 
 DEFAULT_DURATION = timedelta(hours=24)
 EVENT_KEYS = ("event_type", "event_date")
@@ -131,15 +132,18 @@ def transitional_statuses(sent: Record) -> tuple[str, ...]:
     return ("PENDING",) if sent.get("start_date") == dates.NOW else ()
 
 
-def to_update(args: argparse.Namespace, date_reader: DateReader) -> Record:
-    """Return the arguments of the library's ``lease.update``, without the id.
+def to_update(args: argparse.Namespace, date_reader: DateReader, changes: Changes) -> Record:
+    """Return the arguments of the library's ``lease.update``, without the id and the reservations.
+
+    Args:
+        args: The arguments of the command.
+        date_reader: The parser of dates.
+        changes: The changes of reservations.
 
     Raises:
         CommandError: No change is given.
-        IncorrectLease: A reservation is invalid.
         InvalidDate: A date is malformed.
         InvalidDuration: A duration is malformed.
-        DuplicatedLeaseParameters: A key of a reservation occurs twice.
     """
     values: dict[str, Any] = {"name": args.new_name} if args.new_name else {}
     for key in ("prolong_for", "reduce_by", "defer_by", "advance_by"):
@@ -148,9 +152,11 @@ def to_update(args: argparse.Namespace, date_reader: DateReader) -> Record:
     for key in ("start_date", "end_date", "before_end_date"):
         if getattr(args, key):
             values[key] = date_reader.read(key, getattr(args, key))
-    if args.reservations:
-        values["reservations"] = [reservations.to_update(each) for each in args.reservations]
-    if not values:
+    if not values and not changes.are_enough:
+        if changes.on_conflict:
+            raise exception.CommandError(
+                _("--on-conflict needs new dates, such as --prolong-for or --end-date"), code=400
+            )
         raise exception.CommandError(_("No change is given; --help lists the options"), code=400)
     return values
 

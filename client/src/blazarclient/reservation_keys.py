@@ -103,6 +103,7 @@ UPDATE_KEYS = (
     *("network_name", "network_description", "network_properties"),
     *("gibibytes", "volume_name", "volumes", "end_action"),
     *("same", "spread"),
+    *("release", "on_conflict", "remove"),
 )
 """Keys that an update of a reservation may contain."""
 
@@ -110,6 +111,9 @@ AFFINITIES = ("None", "True", "False")
 
 GROUPING_KEYS = ("same", "spread")
 """Keys of reservations that a service understands from API 1.1 on; at 1.0 it would ignore them."""
+
+CHOSEN_TYPES = (HOST, "virtual:floatingip", "network")
+"""Types whose resources can be chosen one by one, for ``release`` and ``on_conflict``."""
 
 NEWER_KEYS = (*GROUPING_KEYS, "release", "on_conflict", "remove")
 """All keys of reservations, and of changes of them, that API 1.0 ignores."""
@@ -119,6 +123,7 @@ COUNTS = ("min", "max", "vcpus", "memory_mb", "disk_gb", "amount", "gibibytes")
 ARRAYS = {
     "required_floatingips": '["192.0.2.5"]',
     "volumes": '[{"size": 10, "name": "data"}]',
+    "release": '["17"]',
 }
 """Keys whose values are arrays, with an example of each."""
 REQUIREMENTS = ("hypervisor_properties", "network_properties", "resource_properties")

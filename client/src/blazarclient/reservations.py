@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
 from typing import Any
 
-from blazarclient import exception, pairs, utils
+from blazarclient import exception, pairs
 from blazarclient.base import Record, Records
 from blazarclient.i18n import _
 from blazarclient.reservation_keys import (
@@ -59,7 +59,7 @@ def to_create_hosts(argument: str) -> Record:
 
 
 def to_update(argument: str) -> Record:
-    """Return the change of a reservation that *argument* describes; :func:`with_ids` adds a missing id.
+    """Return the change of a reservation that *argument* describes; an id may be missing or short.
 
     Raises:
         IncorrectLease: A key is unknown, or a value is invalid.
@@ -132,6 +132,11 @@ def grouped(reservations: Records, groupings: Mapping[str, str | None]) -> Recor
     return [{**each, **given} if each.get("resource_type") in kinds else each for each in reservations]
 
 
+def changes_need_1_1(changes: Collection[Record]) -> bool:
+    """Return whether changes of reservations need API 1.1, as new reservations in a lease do."""
+    return need_1_1(changes) or any("id" not in each for each in changes)
+
+
 def need_1_1(reservations: Iterable[Record]) -> bool:
     """Return whether a reservation, or a change of one, has keys or requirements that need API 1.1."""
     return any(
@@ -166,39 +171,6 @@ def _has_newer_parts(expression: Any) -> bool:
         case [str(operator), str(), str()]:
             return operator not in _OPERATORS
     return True
-
-
-def need_lease(changes: Iterable[Record]) -> bool:
-    """Return whether a change has no id, or only a prefix of one."""
-    return any("id" not in each or re.fullmatch(utils.SHORT_ID, each["id"]) for each in changes)
-
-
-def with_ids(changes: Iterable[Record], lease: Record) -> list[Record]:
-    """Return *changes*, each with the id of a reservation of *lease*.
-
-    A change may contain a prefix of an id. Without an id, it applies to the only reservation of its
-    ``resource_type`` or, without a type, to the only reservation of the lease.
-
-    Raises:
-        IncorrectLease: A change matches no reservation of the lease, or more than one.
-    """
-    return [{**each, "id": _reservation_id(each, lease)} for each in changes]
-
-
-def _reservation_id(change: Record, lease: Record) -> str:
-    given, kind = change.get("id"), change.get("resource_type")
-    all_of_them = lease["reservations"]
-    if given is None:
-        found = [each["id"] for each in all_of_them if kind in (None, each["resource_type"])]
-    else:
-        found = [each["id"] for each in all_of_them if each["id"].startswith(given.lower())]
-        found = [given] if given in found or not re.fullmatch(utils.SHORT_ID, given) else found
-    if len(found) != 1:
-        known = "; ".join(f"id={each['id']} ({each['resource_type']})" for each in all_of_them) or _("none")
-        raise exception.IncorrectLease(
-            _("Add the id of the reservation to change, as in id=<id>,max=4; the lease has: %s") % known
-        )
-    return str(found[0])
 
 
 def _read(argument: str, option: str, make: Callable[[Mapping[str, Any]], Record]) -> Record:
@@ -250,6 +222,8 @@ def _typed(key: str, value: Any) -> Any:
         return _count(key, value.text)
     if key in ARRAYS:
         return _array(key, value.text)
+    if key == "remove":
+        return _boolean(key, value.text)
     if key == "affinity":
         return _affinity(value.text)
     return value.text
@@ -306,6 +280,14 @@ def _array(key: str, text: str) -> Any:
             _("%(key)s must be a JSON array such as %(example)s, not %(text)r") % names
         )
     return found
+
+
+def _boolean(key: str, text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise exception.IncorrectLease(
+            _("%(key)s must be true or false, not %(text)r") % {"key": key, "text": text}
+        )
+    return text.lower() == "true"
 
 
 def _affinity(text: str) -> str:

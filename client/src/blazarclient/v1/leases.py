@@ -8,7 +8,7 @@ from typing import Any
 from blazarclient import base, clock, dates, durations, exception, utils
 from blazarclient.base import Record, Records, many, one, path
 from blazarclient.i18n import _
-from blazarclient.reservations import need_1_1
+from blazarclient.reservations import changes_need_1_1, need_1_1
 
 NOW = "now"
 """Date that the service replaces by the current time."""
@@ -215,8 +215,8 @@ class LeaseClientManager(base.BaseClientManager):
             advance_by: Duration by which to move the start earlier.
             defer_by: Duration by which to move the start later.
             start_date: New start date.
-            reservations: Reservations, each with its ``id`` and the keys to change. With keys or requirements
-                that API version 1.0 does not know, such as ``release``, version 1.1 is used.
+            reservations: Reservations, each with its ``id`` and the keys to change, or new ones without an
+                ``id``. API version 1.1 is used for what only it knows, such as new ones and ``release``.
             before_end_date: New date of the before-end event.
 
         Raises:
@@ -237,7 +237,7 @@ class LeaseClientManager(base.BaseClientManager):
         )
         if not values:
             return _("Nothing to update.")
-        headers = {"headers": base.API_1_1} if need_1_1(values.get("reservations", ())) else {}
+        headers = {"headers": base.API_1_1} if changes_need_1_1(values.get("reservations", ())) else {}
         _response, body = self.request_manager.request(
             path("leases", lease_id), "PUT", body=values, **headers
         )

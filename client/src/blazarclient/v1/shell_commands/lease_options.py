@@ -189,6 +189,7 @@ def add_update_options(parser: argparse.ArgumentParser) -> None:
         _("changes of the reservation with id=<id>, also as a JSON object. Keys: %s")
         % ", ".join(reservation_keys.UPDATE_KEYS),
     )
+    _add_other_reservations(parser)
     parser.add_argument(
         "--hold",
         action="store_true",
@@ -202,6 +203,40 @@ def add_update_options(parser: argparse.ArgumentParser) -> None:
     )
     add_waiting(parser, _("until the change is complete"))
     add_dry_run(parser)
+
+
+def _add_other_reservations(parser: argparse.ArgumentParser) -> None:
+    """Add the options that change what a lease reserves, all of which need API 1.1."""
+    add_reservations(
+        parser,
+        "--add-reservation",
+        "add_reservations",
+        _("a further reservation, before the start, with the keys of lease create"),
+    )
+    parser.add_argument(
+        "--remove-reservation",
+        metavar="<id or type>",
+        action="append",
+        default=[],
+        dest="remove_reservations",
+        help=_("remove this reservation, before the start (repeatable)"),
+    )
+    parser.add_argument(
+        "--release",
+        metavar="<resource>",
+        action="append",
+        default=[],
+        dest="releases",
+        help=_("release this host, address or network of the lease, by name or id (repeatable)"),
+    )
+    parser.add_argument(
+        "--on-conflict",
+        choices=("fail", "drop", "replace"),
+        help=_(
+            "with new dates: what to do with hosts, addresses and networks of the lease that others have "
+            "reserved in the new period"
+        ),
+    )
 
 
 def add_reservations(parser: argparse.ArgumentParser, option: str, dest: str, text: str) -> None:
