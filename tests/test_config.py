@@ -267,3 +267,10 @@ def test_flags_of_the_existing_service_are_accepted(tmp_path: Path, caplog: pyte
 
     assert (conf.host, conf.port, conf.os_region_name) == ("10.0.0.1", 1, "one")
     assert [each.partition("flag=")[2] for each in caplog.messages] == ["--host", "--log_exchange", "--port"]
+
+
+def test_the_region_needs_no_configuration_of_a_cloud(tmp_path: Path) -> None:
+    conf = _conf(tmp_path, "[DEFAULT]\nos_region_name = north\n")
+
+    assert config.read_settings(conf).region == "north"
+    assert config.read_settings(_conf(tmp_path, "")).region is None

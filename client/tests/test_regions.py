@@ -1,4 +1,4 @@
-"""Questions to several regions, with a stub of the service in two of them."""
+"""Questions to several regions, with a stub of the service in two of them, and with two embedded services."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ import pytest
 
 from blazarclient import exception, regions
 
-from .conftest import Stub
+from .conftest import Stub, running
 from .test_openstack_command import run_openstack
 from .test_terminal import run_on_a_terminal
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from blazarclient.v1.client import Client
 
     from .conftest import Run
@@ -172,3 +174,50 @@ def test_the_catalogue_and_the_calendar_have_regions(blazar: Run, stub: Stub, ot
 
     assert code == 0
     assert [line.split("  ")[0] for line in screen.splitlines()[1:3]] == ["one", "two r1"]
+
+
+@pytest.fixture
+def services(stub: Stub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """An embedded service in each of the two regions of the stub's service catalogue."""
+    folders = [tmp_path / name for name in ("one", "two")]
+    for each in folders:
+        each.mkdir()
+    with (
+        running(folders[0], "os_region_name = one") as one,
+        running(folders[1], "os_region_name = two") as two,
+    ):
+        token = json.dumps(stub.token())
+        token = token.replace(f"{stub.root}/elsewhere/v1", two).replace(stub.url, one)
+        monkeypatch.setattr(stub, "token", lambda: json.loads(token))
+        yield
+
+
+@pytest.mark.usefixtures("services")
+def test_two_services_answer_and_one_that_cannot_be_reached_is_named(
+    blazar: Run, stub: Stub, environment: pytest.MonkeyPatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment.setenv("OS_REGION_NAME", "one")
+    assert blazar("host-create", "host-1").code == 0
+    environment.setenv("OS_REGION_NAME", "two")
+    for name in ("host-1", "host-2"):
+        assert blazar("host-create", name).code == 0
+
+    most = blazar(*ASKED, "--region", "all", "--most", "--hosts", "1-2")
+    only = blazar(*ASKED, "region=one", "--region", "all")
+    listed = blazar("catalogue", "--region", "all", "-f", "json")
+
+    assert [(each["region"], each["amounts"]) for each in most.json][:2] == [
+        ("two", "2 physical:host"),
+        ("one", "1 physical:host"),
+    ]
+    assert {each["region"] for each in only.json} == {"one"}
+    assert {each["region"] for each in listed.json} == {"one", "two"}
+
+    token, two = stub.token(), stub.token()["token"]["catalog"][0]["endpoints"][1]["url"]
+    gone = json.dumps(token).replace(two, "http://127.0.0.1:9/v1")
+    monkeypatch.setattr(stub, "token", lambda: json.loads(gone))
+
+    without = blazar(*ASKED, "--region", "all")
+
+    assert {each["region"] for each in without.json} == {"one"}
+    assert without.err.startswith("Region two: Cannot connect to http://127.0.0.1:9")

@@ -122,7 +122,7 @@ def read_settings(conf: cfg.ConfigOpts) -> Settings:
     """Return the settings of the code below the wiring."""
     basic = conf.auth_strategy == "http_basic"
     settings = Settings(
-        region=_region(conf),
+        region=conf.os_region_name or None,
         leases=_read_lease_settings(conf),
         reconciler=_read_reconciler_settings(conf),
         usage=UsageSettings(
@@ -194,11 +194,6 @@ def _read_notice_settings(conf: cfg.ConfigOpts) -> NoticeSettings:
     )
 
 
-def _region(conf: cfg.ConfigOpts) -> str | None:
-    """Return the region, which is only known if the services of an OpenStack cloud are configured."""
-    return (conf.os_region_name or None) if "os_region_name" in conf else None
-
-
 def _read_reconciler_settings(conf: cfg.ConfigOpts) -> ReconcilerSettings:
     manager = conf.manager
     return ReconcilerSettings(
@@ -257,7 +252,7 @@ def read_ui_settings(conf: cfg.ConfigOpts) -> UiSettings | None:
         websso=dict(ui.websso),
         public_url=ui.public_url,
         frame_ancestors=tuple(ui.frame_ancestors),
-        region=_region(conf),
+        region=conf.os_region_name or None,
     )
 
 

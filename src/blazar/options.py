@@ -12,6 +12,7 @@ from blazar.feed_options import FEED_OPTIONS
 from blazar.notice_options import NOTICE_OPTIONS
 from blazar.request_options import LIMIT_OPTIONS
 from blazar.resource_types import load_parts
+from blazar.standalone_options import STANDALONE_OPTIONS
 from blazar.type_options import TypeOptions
 from blazar.ui.options import UI_OPTIONS
 from blazar.usage_options import USAGE_OPTIONS
@@ -23,6 +24,11 @@ DEFAULT_OPTIONS: list[cfg.Opt] = [
         help="Address that the API's built-in server listens on.",
     ),
     cfg.PortOpt("port", default=1234, help="Port of the API's built-in server; 0 for any free one."),
+    cfg.StrOpt(
+        "os_region_name",
+        help="Region in which the service is, as the catalogue of resources and requirements on $region name "
+        "it; also the region of the endpoints of services whose group has none, which is any by default.",
+    ),
     cfg.StrOpt(
         "auth_strategy",
         default="keystone",
@@ -328,25 +334,6 @@ METRICS_OPTIONS: list[cfg.Opt] = [
         max=100,
         help="Percentage of the reservable amount below which the free amount is low, for the forecast of "
         "when this happens; 0 for never.",
-    ),
-]
-
-STANDALONE_OPTIONS: list[cfg.Opt] = [
-    cfg.StrOpt(
-        "state_dir",
-        default="~/.local/state/blazar",
-        help="Folder of the embedded service's database and simulated cloud.",
-    ),
-    cfg.FloatOpt(
-        "clock_speed",
-        default=1,
-        min=0.001,
-        help="Speed of the embedded service's clock, as a multiple of real time.",
-    ),
-    cfg.StrOpt(
-        "clock_epoch",
-        help="Instant (ISO 8601, with offset) at which the fast clock started; the start of the service by "
-        "default.",
     ),
 ]
 

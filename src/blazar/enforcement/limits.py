@@ -104,6 +104,6 @@ def connect(conf: cfg.ConfigOpts) -> Callable[[], Enforcer]:
         conf.set_default("auth_section", "keystone", group=GROUP)
     if not (group.endpoint_id or group.endpoint_service_type or group.endpoint_service_name):
         conf.set_default("endpoint_service_type", "reservation", group=GROUP)
-    if not group.endpoint_region_name and "os_region_name" in conf:
+    if not group.endpoint_region_name:
         conf.set_default("endpoint_region_name", conf.os_region_name, group=GROUP)
     return lambda: cast("Enforcer", limit.Enforcer(lambda project_id, names: {}, cache=False))

@@ -45,10 +45,6 @@ KEYSTONE_OPTIONS: list[cfg.Opt] = [
         help="File with CA certificates (PEM) for outgoing TLS to services whose group has none; "
         "the system's certificates by default.",
     ),
-    cfg.StrOpt(
-        "os_region_name",
-        help="Region of the endpoints of services whose group has none; any region by default.",
-    ),
     cfg.StrOpt("endpoint_type", default="internal", choices=_INTERFACES, help=_WITHOUT_EFFECT),
     cfg.StrOpt("identity_service", default="identity", help=_WITHOUT_EFFECT),
     cfg.StrOpt("keystone_client_version", default="3", help=_WITHOUT_EFFECT),
