@@ -306,3 +306,21 @@ def test_holdings_can_be_listed_alone(store: SqlStore, clock: ManualClock) -> No
 
     assert sorted(listed, key=str) == sorted(read(store, 2, 4).holdings, key=str) != []
     assert nothing == []
+
+
+def test_refused_requests_are_recorded_once_and_deleted_with_other_records(store: SqlStore) -> None:
+    again = make_lease("again")
+    with store.begin() as transaction:
+        assert transaction.usage.record_refused(LEASE, at(1))
+        assert not transaction.usage.record_refused(again, at(2))
+        assert transaction.usage.record_refused(replace(again, end=LEASE.end + HOUR), at(3))
+        transaction.commit()
+
+    with store.read() as transaction:
+        first, second = transaction.usage.list_refused(at(1))
+        assert transaction.usage.list_refused(at(2)) == [second]
+
+    assert (first.id, first.name, first.project_id) == (LEASE.id, LEASE.name, LEASE.project_id)
+    assert [each.spec for each in first.reservations] == [each.spec for each in LEASE.reservations]
+    assert (first.start, first.end, first.created_at) == (LEASE.start, LEASE.end, at(1))
+    assert delete(store, 2) == 1

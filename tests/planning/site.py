@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 
 import sqlalchemy as sa
-from app.http_env import HttpEnv, Who, host_reservation, lease_of, quiet_settings
+from app.http_env import HttpEnv, Who, host_reservation, lease_of, quiet_settings, shortage
 from app.slots import instances
 from clocks import EPOCH
 from planning.running import SHAPE, general, reservable, run_json
@@ -93,6 +93,9 @@ def _ahead(env: HttpEnv) -> None:
     lease_of(
         env.post("/leases", {**env.wish(now + _DAY, now + 4 * _DAY, asked=slots), "name": "course"}), 201
     )
+    asked = host_reservation(min=5, max=5)
+    assembly = {**env.wish(now + 3 * _DAY, now + 4 * _DAY, asked=asked), "name": "assembly"}
+    shortage(env.post("/leases", assembly, who=BIOLOGY))
 
 
 def _reserve(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from app.http_env import ADMIN, HttpEnv, Json, good, host_reservation, quiet_settings
+from app.http_env import ADMIN, NEWER, HttpEnv, Json, good, host_reservation, quiet_settings
 from app.maintaining import maintain, rack
 from app.slots import instances
 from planning.running import DAY, run, run_json
@@ -196,10 +196,27 @@ class TestReplay:
         _, again = _served(engine, tmp_path / "fewer", granted, ["r1", "r1", "r1"])
 
         replayed = found["replay_after"]
-        assert (replayed["requests"], replayed["hosts"]) == (len(granted), 3)
+        refused_then = _distinct([each for each in requests if each not in granted])
+        assert (replayed["requests"], replayed["hosts"]) == (len(granted) + len(refused_then), 3)
+        assert replayed["refused_then"] == len(refused_then) > 0
         names = {each["name"] for each in granted} - {each["name"] for each in again}
-        assert {each["lease_name"] for each in replayed["refused"]} == names != set()
-        assert found["replay_before"]["refused"] == []
+        assert names
+        # A request that was refused then may get what one that is refused now has left.
+        assert {each["lease_name"] for each in replayed["refused"]} - refused_then == names
+        assert {each["lease_name"] for each in found["replay_before"]["refused"]} == refused_then
+
+    def test_more_hosts_grant_what_was_refused(self, racks: HttpEnv) -> None:
+        racks.create(10, DAY, max=4, min=4)
+        body = {**racks.wish(20, DAY), "name": "late", "reservations": [host_reservation(min=3, max=3)]}
+        assert racks.post("/leases", body, who=ADMIN, headers=NEWER).status_code == 409
+        racks.pass_time(DAY)
+
+        found = run_json(racks, "what-if --add 1 --like h1a")
+
+        before, after = found["replay_before"], found["replay_after"]
+        assert [each["lease_name"] for each in before["refused"]] == ["late"]
+        assert (found["refused_before_percent"], found["refused_after_percent"]) == (50, 0)
+        assert after["peak"] == 7 > before["peak"]
 
     def test_the_utilisation_is_that_of_the_past(self, racks: HttpEnv) -> None:
         racks.create("now", DAY, max=3, min=3)
@@ -353,6 +370,14 @@ def _served(
             granted.append(each)
     env.clock.advance(timedelta(seconds=1))
     return env, granted
+
+
+def _distinct(requests: list[Json]) -> set[str]:
+    """Return the names of requests, of equal ones that of the first: it is recorded once."""
+    first: dict[str, str] = {}
+    for each in requests:
+        first.setdefault(json.dumps({**each, "name": ""}, sort_keys=True), each["name"])
+    return set(first.values())
 
 
 def _ids(found: list[Json]) -> set[str]:

@@ -152,11 +152,12 @@ class PluginEnv(ServiceEnv):
         record_health(self.manager.context, "tester", resource.id, resource.id, diagnosis)
 
     def everything(self) -> object:
-        """Return everything that is stored or exists in the cloud, for comparison."""
+        """Return everything that is stored or exists in the cloud, for comparison; not refused requests."""
         with self.engine.connect() as connection:
             stored = {
                 table.name: [tuple(row) for row in connection.execute(sa.select(table))]
                 for table in tables.metadata.sorted_tables
+                if table is not tables.refused_requests
             }
         return stored, self.snapshot()
 

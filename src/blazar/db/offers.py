@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
@@ -15,9 +14,8 @@ from blazar.db.shares import read_share, share_columns
 from blazar.db.specs import SpecColumn
 from blazar.db.tables import offer_allocations, offers
 from blazar.domain.errors import ConcurrentUpdate
-from blazar.domain.grouping import Grouping
 from blazar.domain.interval import Interval
-from blazar.domain.lease import Allocation, Holdings, LeaseId, Reservation, ReservationId, ResourceId
+from blazar.domain.lease import Allocation, Holdings, LeaseId, ReservationId, ResourceId
 from blazar.domain.offers import Offer, OfferedChange
 
 _IS_UNDECIDED: Final = sa.and_(offers.c.committed_at.is_(None), offers.c.outdated_at.is_(None))
@@ -57,15 +55,6 @@ class SqlOffers:
 
     def insert(self, offer: Offer) -> None:
         """Add an offer with its allocations."""
-        reservations = [
-            {
-                "id": each.id,
-                "resource_type": each.resource_type,
-                "spec": json.loads(self._specs.encode(each)),
-                "grouping": None if each.grouping is None else asdict(each.grouping),
-            }
-            for each in offer.reservations
-        ]
         row = {
             "id": offer.id,
             "name": offer.name,
@@ -74,7 +63,7 @@ class SqlOffers:
             "start_at": offer.start,
             "end_at": offer.end,
             "before_end_at": offer.before_end,
-            "reservations": json.dumps(reservations),
+            "reservations": self._specs.encode_requested(offer.reservations),
             "expires_at": offer.expires_at,
             "created_at": offer.created_at,
             "committed_at": None,
@@ -180,24 +169,14 @@ class SqlOffers:
             end=row["end_at"],
             before_end=row["before_end_at"],
             expires_at=row["expires_at"],
-            reservations=tuple(self._reservation_of(each, row) for each in json.loads(row["reservations"])),
+            reservations=self._specs.decode_requested(
+                row["reservations"], LeaseId(row["lease_id"] or row["id"]), row["created_at"]
+            ),
             allocations=tuple(held),
             created_at=row["created_at"],
             committed_at=row["committed_at"],
             change=None if row["planned_change"] is None else _decode_change(row),
             outdated_at=row["outdated_at"],
-        )
-
-    def _reservation_of(self, stored: Mapping[str, Any], row: Mapping[Any, Any]) -> Reservation:
-        reservation_id, resource_type = ReservationId(stored["id"]), stored["resource_type"]
-        return Reservation(
-            id=reservation_id,
-            lease_id=LeaseId(row["lease_id"] or row["id"]),
-            resource_type=resource_type,
-            spec=self._specs.decode(stored["spec"], resource_type, reservation_id),
-            grouping=Grouping(**stored["grouping"]) if stored.get("grouping") else None,
-            created_at=row["created_at"],
-            updated_at=row["created_at"],
         )
 
 

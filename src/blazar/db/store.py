@@ -139,7 +139,7 @@ class SqlTransaction:
     @property
     def usage(self) -> SqlUsage:
         """Return the records of usage."""
-        return SqlUsage(self._connection)
+        return SqlUsage(self._connection, self._specs)
 
     @property
     def answers(self) -> SqlAnswers:

@@ -426,6 +426,21 @@ observed_periods = _table(
     # The last observation.
     sa.Column("end_at", Instant, nullable=False, index=True),
 )
+# Requests for leases that were refused for want of free resources; the same one is recorded once.
+refused_requests = _table(
+    "refused_requests",
+    # A digest of the project, the times and the reservations.
+    sa.Column("digest", sa.String(64), primary_key=True),
+    sa.Column("lease_id", _Id, nullable=False),
+    sa.Column("name", sa.String(255), nullable=False),
+    sa.Column("project_id", sa.String(255)),
+    sa.Column("requested_at", Instant, nullable=False, index=True),
+    sa.Column("start_at", Instant, nullable=False),
+    sa.Column("end_at", Instant, nullable=False),
+    # JSON, as of offers.
+    sa.Column("reservations", _LongText, nullable=False),
+    sa.Index(None, "project_id", "requested_at"),
+)
 # At most one row: when the recording began in a database that already had leases.
 usage_start = _table(
     "usage_start",

@@ -12,7 +12,9 @@ import sqlalchemy as sa
 
 from blazar.db.collections import ALL_TABLES, NAME_COLUMNS, OWN_TABLES
 from blazar.db.plugin_resources import select_plugin_resources
+from blazar.db.refused_requests import list_refused, record_refused
 from blazar.db.shares import read_share
+from blazar.db.specs import SpecColumn
 from blazar.db.tables import (
     allocations,
     failed_periods,
@@ -20,6 +22,7 @@ from blazar.db.tables import (
     leases,
     observed_periods,
     past_facts,
+    refused_requests,
     reservation_states,
     reservations,
     resources,
@@ -29,7 +32,7 @@ from blazar.db.tables import (
 from blazar.db.usage_records import recorded_amounts, recorded_facts
 from blazar.domain.availability import Resource
 from blazar.domain.interval import Interval
-from blazar.domain.lease import LeaseId, ReservationId, ReservationStatus, ResourceId
+from blazar.domain.lease import Lease, LeaseId, ReservationId, ReservationStatus, ResourceId
 from blazar.domain.portions import in_portions
 from blazar.domain.usage.records import Holding, ReservationState, ResourceFacts, UsageRecords, UsedUnits
 from blazar.ports.usage import UsageFilter, UsedBy
@@ -41,8 +44,9 @@ _AT_ONCE: Final = 1_000
 class SqlUsage:
     """Implements :class:`blazar.ports.usage.UsageStore`."""
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: sa.Connection, specs: SpecColumn) -> None:
         self._connection = connection
+        self._specs = specs
 
     def read(self, window: Interval, which: UsageFilter, now: datetime) -> UsageRecords:
         """Return the records about a window."""
@@ -238,6 +242,14 @@ class SqlUsage:
                 found.pop(ReservationId(row.reservation_id), None)
         return found
 
+    def record_refused(self, lease: Lease, now: datetime) -> bool:
+        """Record a refused request; return whether it was added."""
+        return record_refused(self._connection, self._specs, lease, now)
+
+    def list_refused(self, since: datetime) -> Sequence[Lease]:
+        """Return the requests that were refused since an instant."""
+        return list_refused(self._connection, self._specs, since)
+
     def delete_before(self, before: datetime) -> int:
         """Delete records of periods that ended before an instant."""
         held = held_periods.c
@@ -246,6 +258,7 @@ class SqlUsage:
             (failed_periods, failed_periods.c.end_at),
             (past_facts, past_facts.c.until_at),
             (observed_periods, observed_periods.c.end_at),
+            (refused_requests, refused_requests.c.requested_at),
         ):
             gone += self._connection.execute(sa.delete(table).where(column < before)).rowcount
         # These are needed as long as anything about their reservation is recorded.

@@ -16,7 +16,7 @@ from blazar.domain.usage.records import Holding
 from blazar.planning.copy import HOSTS
 from blazar.planning.goals import HOST, INSTANCE
 from blazar.planning.load import Use, load_of, merged
-from blazar.planning.past import PastRequest, past_uses, read_requests
+from blazar.planning.past import PastRequest, past_uses, read_refused, read_requests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +29,8 @@ class History:
     """All leases of hosts that exist, in the order of their requests."""
     deleted: tuple[PastRequest, ...]
     """Reservations of deleted leases, as requests at their starts for what they held, without conditions."""
+    refused: tuple[PastRequest, ...]
+    """Requests that were refused since then, as far as they are recorded."""
     uses: tuple[Use, ...]
     """When hosts were reserved."""
 
@@ -48,11 +50,13 @@ def read_history(context: Context, length: timedelta) -> History:
     known = {one.id for each in requests for _, one, _ in each.wanted}
     deleted = _deleted(context, [each for each in held if each.reservation_id not in known])
     recorded = {each.reservation_id for each in held}
+    since = _since([*requests, *deleted], now, length)
     others = [each for each in requests if not any(one.id in recorded for _, one, _ in each.wanted)]
     return History(
-        since=_since([*requests, *deleted], now, length),
+        since=since,
         requests=tuple(requests),
         deleted=tuple(deleted),
+        refused=tuple(read_refused(context, since)),
         uses=(*_held_uses(held, now), *past_uses(context, others)),
     )
 

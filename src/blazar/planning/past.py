@@ -82,6 +82,13 @@ def read_requests(context: Context) -> Sequence[PastRequest]:
     return sorted(found, key=lambda each: (each.requested_at, each.lease.id))
 
 
+def read_refused(context: Context, since: datetime) -> Sequence[PastRequest]:
+    """Return the requests for hosts that were refused for want of free ones, in their order."""
+    with context.store.read() as transaction:
+        leases = transaction.usage.list_refused(since)
+    return [each for lease in leases if (each := _request(context, lease)) is not None]
+
+
 def read_habits(context: Context, requests: Sequence[PastRequest], since: datetime) -> Habits:
     """Return how lessees have reserved since an instant; *requests* may have earlier ones."""
     with context.store.read() as transaction:
@@ -119,6 +126,15 @@ def past_uses(context: Context, requests: Iterable[PastRequest]) -> Iterator[Use
         for plugin, _, spec in request.wanted:
             amount = hosts_needed(plugin, spec, typical)
             yield micros(lease.start), micros(min(request.window.end, now)), amount
+
+
+def requested_uses(context: Context, requests: Iterable[PastRequest]) -> Iterator[Use]:
+    """Yield what requests would have used, in hosts."""
+    typical = typical_tree(context)
+    for request in requests:
+        for plugin, _, spec in request.wanted:
+            amount = hosts_needed(plugin, spec, typical)
+            yield micros(request.window.start), micros(request.window.end), amount
 
 
 def hosts_needed(plugin: Plugin, spec: Any, typical: Sequence[HostProvider]) -> float:

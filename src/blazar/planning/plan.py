@@ -16,7 +16,7 @@ from blazar.planning.history import read_history
 from blazar.planning.load import Use, load_of
 from blazar.planning.loss import Loss, find_loss
 from blazar.planning.nova import NovaAdvice, NovaConf, advise_on_nova
-from blazar.planning.past import Habits, read_habits
+from blazar.planning.past import Habits, read_habits, requested_uses
 from blazar.planning.policy import LeasePolicy, advise_on_policy
 from blazar.planning.reading import DEFAULT_RACK, CloudHosts, Grouping, read_hosts
 from blazar.planning.recommendation import Demand, Recommendation, recommend
@@ -85,6 +85,8 @@ def _plan(copy: Context, request: PlanRequest, found: CloudHosts) -> Plan:
     demand = Demand(
         past=load_of(history.uses, Interval(history.since, now)),
         booked=load_of(_uses(booked), window),
+        refused=load_of(requested_uses(copy, history.refused), Interval(history.since, window.end)),
+        number_refused=len(history.refused),
         growth_percent=request.growth_percent,
         expected=request.expected_hosts,
     )

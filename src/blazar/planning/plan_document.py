@@ -11,11 +11,12 @@ from blazar.domain.wording import first_few
 from blazar.planning.allocation_table import AllocationRow, ClassAmounts
 from blazar.planning.commands import Command
 from blazar.planning.document import Code, Document, Items, Paragraph, Part, Section, Table
+from blazar.planning.load import Load
 from blazar.planning.loss import AffectedReservation, Loss
 from blazar.planning.nova_document import nova_section
 from blazar.planning.plan import Plan
 from blazar.planning.policy_document import policy_section
-from blazar.planning.recommendation import Recommendation
+from blazar.planning.recommendation import Demand, Recommendation
 from blazar.planning.types_document import types_section
 
 _SHOWN = 20
@@ -147,14 +148,16 @@ def _recommendation_section(plan: Plan) -> Section:
             [
                 (
                     f"since {format_date(plan.habits.since)}",
-                    *(round(each, 2) for each in (demand.past.peak, demand.past.usual, demand.past.mean)),
+                    *(round(each, 2) for each in _figures(demand.past)),
                 ),
                 (
                     "booked ahead",
-                    *(
-                        round(each, 2)
-                        for each in (demand.booked.peak, demand.booked.usual, demand.booked.mean)
-                    ),
+                    *(round(each, 2) for each in _figures(demand.booked)),
+                ),
+                *(
+                    [("refused", *(round(each, 2) for each in _figures(demand.refused)))]
+                    if demand.number_refused
+                    else ()
                 ),
                 *([("expected", demand.expected, "-", "-")] if demand.expected else ()),
             ],
@@ -162,11 +165,26 @@ def _recommendation_section(plan: Plan) -> Section:
         Paragraph(
             f"It is based on {plan.habits.leases} leases that were created in this time, with an assumed"
             f" growth of {demand.growth_percent:g} %. Of {plan.habits.deleted} further leases that have been"
-            " deleted, only what they held is known; requests that were refused are not recorded."
+            " deleted, only what they held is known." + _refused(demand)
         ),
         Items(_moves(found)),
     ]
     return Section("Recommendation", [*parts, *_commands("Hosts", plan.host_commands)])
+
+
+def _figures(load: Load) -> tuple[float, float, float]:
+    return load.peak, load.usual, load.mean
+
+
+def _refused(demand: Demand) -> str:
+    """Return a sentence about the requests that were refused for want of free hosts."""
+    if not demand.number_refused:
+        return " No request was refused for want of free hosts."
+    return (
+        f" Requests that were refused for want of free hosts: {demand.number_refused}. The table has what"
+        " they would have used, up to the end of the horizon. The recommendation does not count them, because"
+        " lessees may have taken something else instead."
+    )
 
 
 def _size(found: Recommendation) -> str:

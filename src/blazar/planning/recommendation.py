@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from blazar.domain.lease import ResourceId
 from blazar.planning.allocation_table import ClassAmounts, amounts_of
@@ -26,6 +26,9 @@ class Demand:
     """What leases had in the past, as far as it is recorded."""
     booked: Load
     """What leases have from now on."""
+    refused: Load = field(default_factory=Load)
+    """What refused requests would have had in addition, for information: lessees may have taken others."""
+    number_refused: int = 0
     growth_percent: float = 0
     expected: int = 0
     """The most hosts that the operator expects to be reserved at the same time."""

@@ -1,7 +1,4 @@
-"""A replay of past requests on other hosts: how many would be refused, and how much would be in use.
-
-Only requests that were granted are recorded, so a replay on the present hosts refuses few of them.
-"""
+"""A replay of past requests on other hosts: how many would be refused, and how much would be in use."""
 
 from __future__ import annotations
 
@@ -47,6 +44,8 @@ class Replay:
 
     hosts: int
     requests: int
+    refused_then: int
+    """How many of the requests were refused when they were made."""
     refused: tuple[Refused, ...]
     utilisation_percent: float
     """The share of the hosts' time for which they are reserved, in whole or in part."""
@@ -67,28 +66,34 @@ def hosts_of(copy: Context, without: Collection[ResourceId] = ()) -> tuple[Resou
 
 
 def replay(
-    copy: Context, requests: Sequence[PastRequest], hosts: Sequence[Resource], period: Interval
+    copy: Context,
+    granted: Sequence[PastRequest],
+    refused_then: Sequence[PastRequest],
+    hosts: Sequence[Resource],
+    period: Interval,
 ) -> Replay:
-    """Return the result of making requests in their order on hosts that nothing books.
+    """Return the result of making requests on hosts that nothing books.
 
     A request gets the hosts that it held if they are free then: with others, a later one that was granted
-    could be refused.
+    could be refused. Those that were refused come after all others, and get what these leave.
 
     Args:
         copy: A context of :func:`~blazar.planning.copy.copied`.
-        requests: The requests of the period.
+        granted: The requests of the period that were granted, in their order.
+        refused_then: Those that were refused, in their order.
         hosts: The hosts.
         period: The period for which the utilisation is computed.
     """
     run = _Run(copy, hosts)
-    refused = [each for request in requests if (each := run.make(request)) is not None]
+    refused = [*run.make_all(granted), *run.make_all(refused_then)]
     uses = list(run.uses())
     load = load_of(((start, end, 1.0) for _, start, end in uses), period)
     used = _reserved_time(uses, period)
     available = len(hosts) * (period.duration / timedelta(microseconds=1))
     return Replay(
         hosts=len(hosts),
-        requests=len(requests),
+        requests=len(granted) + len(refused_then),
+        refused_then=len(refused_then),
         refused=tuple(refused),
         utilisation_percent=round(100 * used / available, 2) if available else 0.0,
         peak=round(load.peak),
@@ -111,7 +116,14 @@ class _Run:
         self._made = 0
         self._view = self._load()
 
-    def make(self, request: PastRequest) -> Refused | None:
+    def make_all(self, requests: Iterable[PastRequest]) -> Sequence[Refused]:
+        """Book what requests get, in their order; return those that are refused."""
+        if self._over:
+            self._bookings, self._over = [*self._over, *self._bookings], []
+            self._view = self._load()
+        return [each for request in requests if (each := self._make(request)) is not None]
+
+    def _make(self, request: PastRequest) -> Refused | None:
         """Book what a request gets; return why it is refused, or None."""
         self._made += 1
         if self._made % _PRUNED_AFTER == 0:

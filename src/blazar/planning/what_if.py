@@ -15,11 +15,10 @@ from blazar.domain.lease import ResourceId
 from blazar.planning.booked import booked_times
 from blazar.planning.changes import Addition, add_hosts, apply_clearing, closed_hosts, host_names
 from blazar.planning.copy import HOSTS, copied
-from blazar.planning.history import read_history
+from blazar.planning.history import History, read_history
 from blazar.planning.load import load_of
 from blazar.planning.loss import AffectedReservation, affected_reservations
 from blazar.planning.new_leases import LeaseFile, NewLeaseResult, try_leases
-from blazar.planning.past import PastRequest
 from blazar.planning.replay import Replay, hosts_of, replay
 
 
@@ -109,7 +108,7 @@ def try_changes(context: Context, changes: Changes) -> Effects:
 def _effects(copy: Context, changes: Changes) -> Effects:
     now, window = copy.clock.now(), changes.window
     history = read_history(copy, changes.history)
-    past, requests = Interval(history.since, now), history.recent
+    past = Interval(history.since, now)
     before, present = _utilisation(copy, window, ()), hosts_of(copy)
     added = () if changes.addition is None else add_hosts(copy, changes.addition)
     closed = closed_hosts(copy, changes.closed)
@@ -117,7 +116,7 @@ def _effects(copy: Context, changes: Changes) -> Effects:
     names = host_names(copy)
     leases = try_leases(copy, changes.leases, names)
     after = _utilisation(copy, window, closed)
-    first, second = _replays(copy, requests, past, present, closed)
+    first, second = _replays(copy, history, past, present, closed)
     return Effects(
         made_at=now,
         window_start=window.start,
@@ -150,16 +149,16 @@ def _close(copy: Context, closed: Collection[ResourceId], window: Interval) -> C
 
 def _replays(
     copy: Context,
-    requests: Sequence[PastRequest],
+    history: History,
     past: Interval,
     present: Sequence[Resource],
     closed: Collection[ResourceId],
 ) -> tuple[Replay, Replay]:
     """Return the replays on the present hosts, and on the changed ones."""
     changed = hosts_of(copy, closed)
-    first = replay(copy, requests, present, past)
+    first = replay(copy, history.recent, history.refused, present, past)
     is_same = {each.id for each in present} == {each.id for each in changed}
-    return first, first if is_same else replay(copy, requests, changed, past)
+    return first, first if is_same else replay(copy, history.recent, history.refused, changed, past)
 
 
 def _utilisation(copy: Context, window: Interval, closed: Collection[ResourceId]) -> Utilisation:

@@ -108,6 +108,7 @@ def _replay_section(effects: Effects) -> Section:
     rows = [
         ("hosts", before.hosts, after.hosts),
         ("requests", before.requests, after.requests),
+        ("refused when they were made", before.refused_then, after.refused_then),
         ("refused", len(before.refused), len(after.refused)),
         ("refused, %", before.refused_percent, after.refused_percent),
         ("utilisation, %", before.utilisation_percent, after.utilisation_percent),
@@ -116,9 +117,9 @@ def _replay_section(effects: Effects) -> Section:
     parts: list[Part] = [
         Paragraph(
             f"The recorded requests since {format_date(effects.history_start)} UTC, made again in their order"
-            " on empty hosts; closed hosts are missing for the whole time. Only requests that were granted"
-            " are recorded; those of deleted leases are made at their starts, for what they held, without"
-            " conditions."
+            " on empty hosts; closed hosts are missing for the whole time. Those of deleted leases are made"
+            " at their starts, for what they held, without conditions. Those that were refused for want of"
+            " free hosts are made after all others."
         ),
         Table(("", "present hosts", "with the changes"), rows),
     ]

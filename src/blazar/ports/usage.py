@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from blazar.domain.interval import Interval
-from blazar.domain.lease import LeaseId, ReservationId, ResourceId
+from blazar.domain.lease import Lease, LeaseId, ReservationId, ResourceId
 from blazar.domain.usage.records import Holding, UsageRecords
 
 UsedBy = Mapping[tuple[ReservationId, ResourceId], int]
@@ -59,6 +59,25 @@ class UsageStore(Protocol):
 
     def usable_since(self, reservation_ids: Collection[ReservationId]) -> Mapping[ReservationId, datetime]:
         """Return from when on each reservation has been active without missing resources; omit all others."""
+
+    def record_refused(self, lease: Lease, now: datetime) -> bool:
+        """Record a request for a lease that was refused for want of free resources.
+
+        The same request of a project, with the same times and reservations, is recorded once, and the number
+        of records of a project in 24 hours is limited.
+
+        Returns:
+            Whether the request was added.
+
+        Raises:
+            ConcurrentUpdate: A concurrent transaction has recorded the same request.
+        """
+
+    def list_refused(self, since: datetime) -> Sequence[Lease]:
+        """Return the recorded requests that were refused since an instant, in their order.
+
+        They are leases with the status ERROR and without events; ``created_at`` is the time of the request.
+        """
 
     def delete_before(self, before: datetime) -> int:
         """Delete what was over before an instant; return the number of records.

@@ -9,6 +9,7 @@ from blazar.app.idempotency import KeyedRequest, keyed_request, perform_once, st
 from blazar.app.leases.new_lease import allocations_of, new_lease, provided
 from blazar.app.leases.preview import lease_preview
 from blazar.app.leases.refusals import explaining
+from blazar.app.leases.refused import recording_refusal
 from blazar.app.leases.requests import NewLease, parse_new_lease
 from blazar.app.leases.wishes import held_by, looked_up, searches_for
 from blazar.app.request_work import RequestWork, request_work
@@ -58,6 +59,7 @@ def create_lease(
         request = replace(request, reservations=looked_up(work, request.reservations))
         with (
             explaining(work, request, body),
+            recording_refusal(work, request),
             work.undone_on_failure(),
             work.enforcing.aborted_on_failure(),
         ):
