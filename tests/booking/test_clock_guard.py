@@ -11,9 +11,9 @@ from telemetry.counting import Counts
 
 from blazar.booking.clock_guard import ClockGuard
 from blazar.domain.errors import Unavailable
+from blazar.null_ports import NoMeter
 from blazar.ports import metrics
 from blazar.ports.clock import Clock, ClockReading
-from blazar.ports.meter import NoMeter
 
 LIMIT = timedelta(seconds=2)
 

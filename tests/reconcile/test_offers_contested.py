@@ -21,8 +21,8 @@ from blazar.db.store import SqlStore
 from blazar.domain.errors import Conflict, NotEnoughResources, OfferCommitted, OfferExpired, OfferNotFound
 from blazar.domain.offers import EXPIRY_GRACE
 from blazar.manager.service import ManagerService
+from blazar.null_ports import NoMeter
 from blazar.ports.manager import Caller, JsonObject
-from blazar.ports.meter import NoMeter
 from blazar.settings import OfferSettings
 from blazar_plugin_testing.service_env import ManagerProcess
 

@@ -18,12 +18,13 @@ from blazar.domain.errors import ConcurrentUpdate, UnsupportedResourceType
 from blazar.domain.lease import ResourceId
 from blazar.domain.quotas import Units
 from blazar.domain.rules.rule import Rules
+from blazar.null_ports import NoLogContext, NoMeter
 from blazar.plugins.contract import JsonObject, ResourcePlugin
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
 from blazar.ports.enforcement import EnforcementFilter
-from blazar.ports.log_context import LogContext, NoLogContext
-from blazar.ports.meter import Meter, NoMeter
+from blazar.ports.log_context import LogContext
+from blazar.ports.meter import Meter
 from blazar.ports.quotas import Limits
 from blazar.ports.store import Store, Transaction
 from blazar.ports.work import Waker

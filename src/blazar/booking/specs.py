@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from blazar.booking.context import Plugin
+from blazar.damage import damaged_rows
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Reservation, ReservationId, StoredSpec
 from blazar.domain.need import Need
@@ -19,7 +20,6 @@ from blazar.plugins.capabilities import (
     StatesNeed,
     ToleratesDamagedSpec,
 )
-from blazar.ports.damage import damaged_rows
 
 JsonObject = Mapping[str, object]
 

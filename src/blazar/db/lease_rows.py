@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from blazar.damage import damaged_rows
 from blazar.db.columns import read_list, read_object
 from blazar.db.specs import SpecColumn
 from blazar.domain.grouping import Grouping
@@ -23,7 +24,6 @@ from blazar.domain.lease import (
     ResourceId,
     StoredSpec,
 )
-from blazar.ports.damage import damaged_rows
 
 Row = Mapping[str, Any]
 

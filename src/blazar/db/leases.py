@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
+from blazar.damage import damaged_rows
 from blazar.db.lease_pages import select_lease_page
 from blazar.db.lease_rows import (
     Row,
@@ -29,7 +30,6 @@ from blazar.domain.lease import (
     LeaseId,
 )
 from blazar.domain.paging import Page
-from blazar.ports.damage import damaged_rows
 from blazar.ports.store import LeaseFilter
 from blazar.ports.work import is_periodic_task
 

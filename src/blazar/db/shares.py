@@ -6,8 +6,8 @@ import json
 from functools import lru_cache
 from typing import Any
 
+from blazar.damage import damaged_rows
 from blazar.domain.capacity import Demand, Group, Share, decode_group, encode_group
-from blazar.ports.damage import damaged_rows
 
 _CACHED = 65_536
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import datetime
 
+from blazar.damage import damaged_rows
 from blazar.domain.grouping import Grouping
 from blazar.domain.lease import LeaseId, Reservation, ReservationId, StoredSpec
-from blazar.ports.damage import damaged_rows
 from blazar.ports.specs import SpecCodec
 
 

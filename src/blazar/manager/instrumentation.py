@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from blazar.booking.context import Context
-from blazar.ports.damage import damaged_rows
+from blazar.damage import damaged_rows
 from blazar.ports.meter import Meter, Problems
 from blazar.telemetry.log_context import ThreadLogContext
 from blazar.telemetry.measured import MeasuredFilter, measured_cloud, measured_plugin

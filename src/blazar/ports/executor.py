@@ -16,11 +16,3 @@ class Executor(Protocol):
 
         If any fails, the first error in this order is raised; some of the others may not have started.
         """
-
-
-class SerialExecutor:
-    """Executor that makes one call after another in this thread, so that runs are reproducible."""
-
-    def run(self, acts: Sequence[Callable[[], ResultT]]) -> list[ResultT]:
-        """Return the results of *acts*; after an error, no further one starts."""
-        return [act() for act in acts]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 
@@ -16,13 +16,3 @@ class LogContext(Protocol):
 
         Work that does not serve a request gets a request id too.
         """
-
-
-class NoLogContext:
-    """A :class:`LogContext` that does nothing."""
-
-    def working_on(
-        self, *, lease_id: str | None = None, reservation_id: str | None = None
-    ) -> AbstractContextManager[None]:
-        """Do nothing."""
-        return nullcontext()

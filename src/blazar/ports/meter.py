@@ -57,18 +57,5 @@ class Meter(Protocol):
         """Record the present value of a gauge."""
 
 
-class NoMeter:
-    """A :class:`Meter` that discards everything."""
-
-    def count(self, metric: Metric, *labels: str) -> None:
-        """Do nothing."""
-
-    def observe(self, metric: Metric, value: float, *labels: str) -> None:
-        """Do nothing."""
-
-    def set(self, metric: Metric, value: float, *labels: str) -> None:
-        """Do nothing."""
-
-
 Problems = Callable[[], tuple[str, ...]]
 """Return at once the reasons why a part of a process does not work, without secrets; empty if it works."""

@@ -15,8 +15,9 @@ from typing import Final
 from blazar.booking.context import Context
 from blazar.booking.deliveries import delivery_of, disable, store_deliveries, subscribe_owners
 from blazar.domain.notices import NoticeType, pause_after
+from blazar.null_ports import SerialExecutor
 from blazar.ports import metrics
-from blazar.ports.executor import Executor, SerialExecutor
+from blazar.ports.executor import Executor
 from blazar.ports.notices import Channels, Delivery, DeliveryFailed
 
 NOTICES_AT_ONCE: Final = 50

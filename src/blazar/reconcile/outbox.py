@@ -13,9 +13,10 @@ from datetime import datetime, timedelta
 from blazar.booking.context import Context
 from blazar.booking.enforcement import PREFIX, FilterNotifier
 from blazar.domain.errors import BlazarError, Unavailable
+from blazar.null_ports import NoLogContext
 from blazar.ports.clock import Clock
 from blazar.ports.enforcement import EnforcementFilter
-from blazar.ports.log_context import LogContext, NoLogContext
+from blazar.ports.log_context import LogContext
 from blazar.ports.outbox import Message, Notifier
 from blazar.ports.store import Store
 

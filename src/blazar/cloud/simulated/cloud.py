@@ -25,9 +25,10 @@ from blazar.cloud.simulated.segment_operations import SegmentOperations
 from blazar.cloud.simulated.segments import SimulatedSegments
 from blazar.cloud.simulated.servers import SimulatedImages, SimulatedServerGroups, SimulatedServers
 from blazar.cloud.simulated.storage_operations import StorageOperations
+from blazar.null_ports import SerialExecutor
 from blazar.ports.clock import Clock
 from blazar.ports.compute import Aggregate, Flavor, Lessee, Server
-from blazar.ports.executor import Executor, SerialExecutor
+from blazar.ports.executor import Executor
 from blazar.ports.identity import Project, Trust, User
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import reschedule_missing
 from blazar.booking.specs import requirement_of
 from blazar.booking.views import JsonObject, allocation_view
+from blazar.damage import damaged_rows
 from blazar.domain.errors import BadRequest, ConcurrentUpdate, InvalidParameter
 from blazar.domain.lease import ResourceId, StoredSpec
 from blazar.plugins.hosts.aggregate_properties import check_not_from_aggregates
@@ -36,7 +37,6 @@ from blazar.plugins.hosts.settings import HostSettings, MonitorSettings
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.plugins.hosts.views import host_view, read_host_view
 from blazar.ports.compute import Hypervisor
-from blazar.ports.damage import damaged_rows
 from blazar.ports.manager import Caller
 from blazar.ports.store import Transaction
 

@@ -6,7 +6,8 @@ import logging
 import sys
 from typing import Final
 
-from blazar.ports.meter import Meter, NoMeter
+from blazar.null_ports import NoMeter
+from blazar.ports.meter import Meter
 from blazar.ports.metrics import DAMAGED_ROWS
 
 _logger = logging.getLogger(__name__)
