@@ -39,6 +39,19 @@ class TestLeasesAhead:
         env.pass_time(61)
         assert env.members(lease) == {new}
 
+    def test_they_do_not_move_to_a_host_that_was_reported(self, env: HttpEnv) -> None:
+        lease = env.create(60, 120, **rack("r1"))
+        (reported,) = held(env, lease)
+        ids = {each["hypervisor_hostname"]: each["id"] for each in good(env.get("/os-hosts"))["hosts"]}
+        report = {"reservation_id": lease["reservations"][0]["id"], "resources": [ids[reported]]}
+        good(env.post(f"/leases/{lease['id']}/replacements", report, who=LESSEE, headers=NEWER))
+        (present,) = held(env, lease)
+
+        made = maintain(env, present)
+
+        assert (made["moves"], [each["lease_id"] for each in made["unmovable"]]) == ([], [lease["id"]])
+        assert held(env, lease) == [present] != [reported]
+
     def test_a_dry_run_shows_exactly_what_is_done(self, env: HttpEnv) -> None:
         for start in (60, 100, 200):
             env.create(start, start + 30, min=1, max=1)

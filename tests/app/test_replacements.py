@@ -189,7 +189,7 @@ def test_reports_are_in_the_journal_and_counted(env: HttpEnv, ids: dict[str, str
     refusal(replace(env, lease, ids["h3"]), 400)
 
     with env.context.store.read() as transaction:
-        entries = transaction.journal.list_event(REPORTED, lease["id"])
+        entries = transaction.journal.list_event(REPORTED, [lease["id"]])
     reservation_id = lease["reservations"][0]["id"]
     assert [(each.reservation_id, each.reason) for each in entries] == [
         (reservation_id, f"{ids[first]} {first}: no [31m network"),

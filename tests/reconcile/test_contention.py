@@ -18,7 +18,7 @@ def chosen(env: ReconcilerEnv, seed: int) -> str:
     context = env.manager.context
     context.random.seed(seed)
     window = Interval(env.instant(5), env.instant(6))
-    search = search_for(context, lease, lease.reservations[0], window)
+    search = search_for(context, lease, lease.reservations[0], window, ())
     (resource_id,) = find_resources(context, [search], 0).chosen[0]
     return str(resource_id)
 

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from blazar.booking.context import Context
+from blazar.booking.reports import read_reported
 from blazar.booking.search import Found, find_in_window, holdings_of, search_for
 from blazar.booking.shares import beside
 from blazar.booking.specs import intact_spec, requirement_of
@@ -109,7 +110,8 @@ def plan_clearing(
             clearing.active.append(each)
         elif _is_needed(context, each):
             ahead.append(replace(each, allocation=_from_now(context, each.allocation)))
-    _Wholes(context, collection, cleared, clearing).plan([each for each in ahead if _is_piece(context, each)])
+    pieces = [each for each in ahead if _is_piece(context, each)]
+    _Wholes(context, collection, cleared, clearing).plan(pieces)
     _plan_one_by_one(context, cleared, clearing, [each for each in ahead if not _is_piece(context, each)])
     return clearing
 
@@ -173,6 +175,7 @@ class _Wholes:
         self._index = context.indexes[collection]
         self._cleared = cleared
         self._clearing = clearing
+        self._reported: dict[LeaseId, frozenset[ResourceId]] = {}
         self._now = context.clock.now()
         self._cleaning = context.settings.leases.cleaning_time
 
@@ -183,15 +186,23 @@ class _Wholes:
         for requirement in {self._requirement(each) for each in leaving}:
             if requirement.conditions:
                 self._index.prepare(requirement)
+        self._note_reports(leaving)
         plan = self._solve(leaving, ())
         everything = leaving
         if plan.unmovable:
             # Reservations that could stay may make room. Reading them takes longer, so they come second.
             movable = self._read_movable([leaving[each] for each in plan.unmovable])
+            self._note_reports(movable)
             everything = [*leaving, *movable]
             plan = self._solve(leaving, movable)
         self._clearing.unmovable += [everything[each] for each in sorted(plan.unmovable)]
         self._add(everything, plan.targets)
+
+    def _note_reports(self, affected: Iterable[Affected]) -> None:
+        """Read which resources were reported for the leases of these reservations."""
+        unread = {each.lease.id for each in affected} - self._reported.keys()
+        found = read_reported(self._context, unread)
+        self._reported |= {key: found.get(key, frozenset()) for key in unread}
 
     def _requirement(self, each: Affected) -> Requirement:
         plugin = self._context.plugin_for(each.reservation.resource_type)
@@ -221,6 +232,8 @@ class _Wholes:
     def _piece(self, view: Availability, candidates: Mask, each: Affected) -> Piece:
         position = view.position_of(each.allocation.resource_id)
         allowed = view.matching(self._requirement(each)) & candidates
+        if reported := self._reported[each.lease.id]:
+            allowed &= ~view.mask_of(reported)
         if position is not None and each.allocation.resource_id not in self._cleared:
             allowed[position] = True
         window = each.allocation.window
@@ -290,8 +303,9 @@ def _plan_one_by_one(
     grouped: dict[ReservationId, list[Affected]] = defaultdict(list)
     for each in ahead:
         grouped[each.reservation.id].append(each)
+    reported = read_reported(context, {each.lease.id for each in ahead})
     for own in grouped.values():
-        move = _find_move(context, cleared, clearing, own[0])
+        move = _find_move(context, cleared, clearing, own[0], reported.get(own[0].lease.id, frozenset()))
         if move is None:
             clearing.unmovable += own
         else:
@@ -299,7 +313,11 @@ def _plan_one_by_one(
 
 
 def _find_move(
-    context: Context, cleared: frozenset[ResourceId], clearing: Clearing, each: Affected
+    context: Context,
+    cleared: frozenset[ResourceId],
+    clearing: Clearing,
+    each: Affected,
+    reported: frozenset[ResourceId],
 ) -> Move | None:
     lease, reservation = each.lease, each.reservation
     with context.store.read() as transaction:
@@ -307,10 +325,11 @@ def _find_move(
     holdings = holdings_of(held)
     own = holdings[reservation.id]
     keeping = {key: share for key, share in own.items() if key not in cleared}
-    found = _search(context, cleared, clearing, each, keeping, holdings)
+    out = cleared | reported
+    found = _search(context, out, clearing, each, keeping, holdings)
     if found is None and reservation.grouping is not None and reservation.grouping.same is not None:
         # All must have the same value of a property, so the others may have to move, too.
-        found = _search(context, cleared, clearing, each, {}, holdings)
+        found = _search(context, out, clearing, each, {}, holdings)
     if found is None:
         return None
     chosen = found.chosen[0]
@@ -331,13 +350,16 @@ def _find_move(
 
 def _search(
     context: Context,
-    cleared: frozenset[ResourceId],
+    out: frozenset[ResourceId],
     clearing: Clearing,
     each: Affected,
     keeping: Holdings,
     holdings: Mapping[ReservationId, Holdings],
 ) -> Found | None:
-    """Return the new holdings of a reservation that keeps some of its resources, or None."""
+    """Return the new holdings of a reservation that keeps some of its resources, or None.
+
+    Resources that are *out* are only kept.
+    """
     window = each.allocation.window
     taken: list[Holdings] = [holdings.get(key, {}) for key in holdings if key != each.reservation.id]
     for move in clearing.moves:
@@ -348,12 +370,12 @@ def _search(
         ]
     wholes = {key for part in taken for key, share in part.items() if share is None}
     try:
-        search = search_for(context, each.lease, each.reservation, window)
+        search = search_for(context, each.lease, each.reservation, window, out)
         wish = replace(
             search.wish,
             held=keeping,
             is_active=True,
-            excluded=frozenset((search.wish.excluded | cleared | wholes) - keeping.keys()),
+            excluded=frozenset((search.wish.excluded | wholes) - keeping.keys()),
             beside=beside({key: share for key, share in part.items() if share} for part in taken),
         )
         return find_in_window(context, [replace(search, wish=wish)], window)

@@ -5,12 +5,13 @@ The reports of a lease are its entries in the journal with the event :data:`REPO
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from blazar.booking.context import Context
-from blazar.domain.lease import Lease, ReservationId, ResourceId
-from blazar.ports.journal import JournalEntry
+from blazar.booking.transitions import request_entry
+from blazar.domain.lease import Lease, LeaseId, ReservationId, ResourceId
 from blazar.ports.manager import Caller
 from blazar.ports.metrics import REPORTED_RESOURCES
 from blazar.ports.store import Transaction
@@ -19,10 +20,23 @@ REPORTED: Final = "resource.reported"
 """The journal's event. Its reason has the id of the resource, a space, its name, and what is wrong."""
 
 
-def read_reported(context: Context, lease: Lease) -> frozenset[ResourceId]:
-    """Return the resources that were reported for a lease."""
+def read_reported(
+    context: Context, lease_ids: Collection[LeaseId]
+) -> Mapping[LeaseId, frozenset[ResourceId]]:
+    """Return the resources that were reported, for each of these leases that has any."""
     with context.store.read(of_one_instant=False) as transaction:
-        return _reported(transaction, lease)
+        return list_reported(transaction, lease_ids)
+
+
+def list_reported(
+    transaction: Transaction, lease_ids: Collection[LeaseId]
+) -> Mapping[LeaseId, frozenset[ResourceId]]:
+    """Return the same as :func:`read_reported`."""
+    found: dict[LeaseId, set[ResourceId]] = defaultdict(set)
+    for each in transaction.journal.list_event(REPORTED, lease_ids) if lease_ids else ():
+        if each.lease_id is not None:
+            found[LeaseId(each.lease_id)].add(ResourceId(each.reason.partition(" ")[0]))
+    return {key: frozenset(own) for key, own in found.items()}
 
 
 def record_reports(
@@ -48,21 +62,20 @@ def record_reports(
     """
     if not reported:
         return []
-    known = _reported(transaction, lease)
+    known = list_reported(transaction, [lease.id]).get(lease.id, frozenset())
     types = {each.id: each.resource_type for each in lease.reservations}
     new = [(key, each) for key in sorted(reported) for each in sorted(reported[key] - known)]
     names = transaction.maintenances.names_of([each for _, each in new])
     text = "".join(each for each in " ".join(reason.split()) if each.isprintable())
     transaction.journal.append(
         [
-            JournalEntry(
-                at=context.clock.now(),
-                lease_id=lease.id,
-                reservation_id=key,
-                event=REPORTED,
+            request_entry(
+                context,
+                lease.id,
+                REPORTED,
+                caller,
                 reason=f"{each} {names.get(each, each)}" + (f": {text}" if text else ""),
-                actor=caller.user_id or "",
-                request_id=caller.request_id or None,
+                reservation_id=key,
             )
             for key, each in new
         ]
@@ -74,8 +87,3 @@ def count_reports(context: Context, resource_types: Sequence[str]) -> None:
     """Count new reports, once they are stored."""
     for each in resource_types:
         context.meter.count(REPORTED_RESOURCES, each)
-
-
-def _reported(transaction: Transaction, lease: Lease) -> frozenset[ResourceId]:
-    entries = transaction.journal.list_event(REPORTED, lease.id)
-    return frozenset(ResourceId(each.reason.partition(" ")[0]) for each in entries)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -11,7 +11,6 @@ from typing import Any
 from blazar.booking.context import Context, Plugin
 from blazar.booking.grouped_choice import choose
 from blazar.booking.joint_choice import Part, choose_together
-from blazar.booking.reports import read_reported
 from blazar.booking.shares import beside, count_units, together
 from blazar.booking.specs import booked_window, intact_spec, need_of, requirement_of
 from blazar.booking.visibility import visible_to
@@ -61,18 +60,25 @@ class Search:
         return part_of(view, self.permit.permitted(view, self.wish.window, self.wish.held))
 
 
-def search_for(context: Context, lease: Lease, reservation: Reservation, window: Interval) -> Search:
+def search_for(
+    context: Context,
+    lease: Lease,
+    reservation: Reservation,
+    window: Interval,
+    reported: Collection[ResourceId],
+) -> Search:
     """Return the search for the resources of an existing reservation in a window.
 
     Holdings of other reservations of the same lease are ignored; the caller states in ``Wish.beside`` what
-    they hold in the window. Resources that were reported for the lease are excluded; a caller that lets the
-    reservation keep resources takes these out of ``Wish.excluded``.
+    they hold in the window.
 
     Args:
         context: The context.
         lease: The lease.
         reservation: One of its reservations, with the new spec.
         window: The window to search.
+        reported: The resources that were reported for the lease, which are excluded; a caller that lets the
+            reservation keep resources takes these out of ``Wish.excluded``.
     """
     plugin = context.plugin_for(reservation.resource_type)
     return Search(
@@ -83,7 +89,7 @@ def search_for(context: Context, lease: Lease, reservation: Reservation, window:
             now=context.clock.now(),
             cleaning_time=context.settings.leases.cleaning_time,
             ignoring=frozenset(each.id for each in lease.reservations),
-            excluded=read_reported(context, lease),
+            excluded=frozenset(reported),
         ),
         grouping=reservation.grouping,
         project_id=lease.project_id,

@@ -12,7 +12,15 @@ from blazar.booking.past_uses import record_uses
 from blazar.booking.scheduling import reschedule_missing
 from blazar.booking.views import JsonObject, lease_view
 from blazar.domain.feeds import DeletedLease
-from blazar.domain.lease import BEFORE_END_PROBLEM, EventStatus, EventType, Lease, LeaseId, LeaseStatus
+from blazar.domain.lease import (
+    BEFORE_END_PROBLEM,
+    EventStatus,
+    EventType,
+    Lease,
+    LeaseId,
+    LeaseStatus,
+    ReservationId,
+)
 from blazar.domain.lifecycle import has_started
 from blazar.ports.journal import JournalEntry
 from blazar.ports.manager import Caller
@@ -31,17 +39,26 @@ def record_request(
     context: Context, transaction: Transaction, lease: Lease, event: str, caller: Caller, reason: str = ""
 ) -> None:
     """Record that *caller* requested *event* (``create``, ``update``, ``rename``, ``delete``)."""
-    transaction.journal.append(
-        [
-            JournalEntry(
-                at=context.clock.now(),
-                lease_id=lease.id,
-                event=event,
-                reason=reason,
-                actor=caller.user_id or "",
-                request_id=caller.request_id or None,
-            )
-        ]
+    transaction.journal.append([request_entry(context, lease.id, event, caller, reason)])
+
+
+def request_entry(
+    context: Context,
+    lease_id: LeaseId,
+    event: str,
+    caller: Caller,
+    reason: str = "",
+    reservation_id: ReservationId | None = None,
+) -> JournalEntry:
+    """Return the entry for what a caller requested or reported about a lease, or one of its reservations."""
+    return JournalEntry(
+        at=context.clock.now(),
+        lease_id=lease_id,
+        reservation_id=reservation_id,
+        event=event,
+        reason=reason,
+        actor=caller.user_id or "",
+        request_id=caller.request_id or None,
     )
 
 

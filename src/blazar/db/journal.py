@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from itertools import chain
 from typing import Final
 
 import sqlalchemy as sa
 
 from blazar.db.tables import journal, sweep_findings
+from blazar.domain.portions import in_portions
 from blazar.ports.journal import DELETE, JournalEntry
 
 _INSERT_ENTRY: Final = sa.insert(journal)
+_AT_ONCE: Final = 1_000
+"""The most ids in one statement."""
 
 
 class SqlJournal:
@@ -45,10 +49,13 @@ class SqlJournal:
         which = journal.c.lease_id == lease_id, journal.c.event == DELETE
         return self._connection.scalar(sa.select(journal.c.id).where(*which).limit(1)) is not None
 
-    def list_event(self, event: str, lease_id: str | None = None) -> tuple[JournalEntry, ...]:
-        """Return the entries with this event, of one lease or of all, oldest first."""
+    def list_event(self, event: str, lease_ids: Collection[str] | None = None) -> tuple[JournalEntry, ...]:
+        """Return the entries with this event, of these leases or of all; of each, oldest first."""
         which = journal.c.event == event
-        return self._list(which if lease_id is None else (journal.c.lease_id == lease_id) & which)
+        if lease_ids is None:
+            return self._list(which)
+        parts = in_portions(sorted(lease_ids), _AT_ONCE)
+        return tuple(chain.from_iterable(self._list(journal.c.lease_id.in_(some) & which) for some in parts))
 
     def list(self, lease_id: str) -> tuple[JournalEntry, ...]:
         """Return a lease's entries, oldest first."""

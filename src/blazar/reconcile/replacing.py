@@ -12,6 +12,7 @@ from datetime import datetime
 
 from blazar.booking.context import Context
 from blazar.booking.past_uses import record_uses
+from blazar.booking.reports import read_reported
 from blazar.booking.search import Found, Search, find_resources, holdings_of, search_for
 from blazar.booking.shares import beside
 from blazar.booking.specs import booked_window_of
@@ -81,7 +82,8 @@ class Replacing:
 
     def _search(self, excluded: Collection[ResourceId]) -> Search:
         """Return the search for the new holdings, without new resources that are excluded."""
-        search = search_for(self.context, self.lease, self.reservation, self._window)
+        reported = read_reported(self.context, [self.lease.id]).get(self.lease.id, ())
+        search = search_for(self.context, self.lease, self.reservation, self._window, reported)
         wish = replace(
             search.wish,
             held=self.remaining,

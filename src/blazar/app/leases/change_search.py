@@ -11,6 +11,7 @@ from blazar.app.properties import hidden_in_request
 from blazar.app.request_work import RequestWork
 from blazar.booking.assignments import assign
 from blazar.booking.context import Context, Plugin
+from blazar.booking.reports import list_reported, read_reported
 from blazar.booking.search import Found, Search, holdings_of, search_for
 from blazar.booking.shares import beside
 from blazar.booking.specs import booked_window_of, intact_spec, requirement_of
@@ -67,6 +68,8 @@ class PresentHoldings:
 
     allocations: tuple[Allocation, ...]
     states: Mapping[ResourceId, ResourceState]
+    reported: frozenset[ResourceId]
+    """The resources that were reported as broken for the lease."""
 
     @property
     def by_reservation(self) -> Mapping[ReservationId, Holdings]:
@@ -79,7 +82,8 @@ def read_held(context: Context, lease: Lease) -> PresentHoldings:
     with context.store.read() as transaction:
         allocations = transaction.allocations.of_reservations([each.id for each in lease.reservations])
         states = transaction.resources.get_states({each.resource_id for each in allocations})
-    return PresentHoldings(allocations=allocations, states=states)
+        reported = list_reported(transaction, [lease.id]).get(lease.id, frozenset())
+    return PresentHoldings(allocations=allocations, states=states, reported=reported)
 
 
 def read_held_for(work: RequestWork, lease: Lease, asked: Mapping[str, object]) -> PresentHoldings:
@@ -90,7 +94,8 @@ def read_held_for(work: RequestWork, lease: Lease, asked: Mapping[str, object]) 
     allocations = work.take_held(lease)
     if allocations is None or "reservations" in asked or any(is_active(each) for each in lease.reservations):
         return read_held(work.context, lease)
-    return PresentHoldings(allocations=allocations, states={})
+    reported = read_reported(work.context, [lease.id]).get(lease.id, frozenset())
+    return PresentHoldings(allocations=allocations, states={}, reported=reported)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,7 +258,7 @@ def _search(
 ) -> Search:
     context = work.context
     before = find_before(lease, after)
-    search = search_for(context, lease, after, outline.ahead)
+    search = search_for(context, lease, after, outline.ahead, present.reported)
     own = [each for each in present.allocations if each.reservation_id == after.id]
     in_use: Mapping[ResourceId, int] = {}
     if is_active(before or after):
