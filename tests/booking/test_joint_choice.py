@@ -103,6 +103,23 @@ def test_what_fits_is_found(
     assert len(keys) == len(set(keys)), "no host is in two reservations"
 
 
+def test_hosts_are_kept_out_of_the_only_rack_that_slots_can_have() -> None:
+    machines = [
+        Machine(rack, None, 8, 0, is_booked=False, is_reservable=True) for rack in ("r1", "r2", "r1", "r2")
+    ]
+    view = make_index([*machines, *KNOWN])
+    instances = [
+        Part(plugin=INSTANCES, wish=make_wish(slots(*asked)), grouping=each, view=view)
+        for asked, each in (((1, None), SPREAD), ((2, False), Grouping(same="rack")))
+    ]
+    hosts = Part(plugin=HOSTS, wish=make_wish(spec_of(2, 1, None)), grouping=None, view=view)
+
+    found = choose_together([instances[0], hosts, instances[1]])
+
+    assert found is not None
+    assert [len(each) for each in found] == [1, 2, 2]
+
+
 @given(
     MACHINES.filter(lambda each: len(each) < 6),
     st.lists(st.tuples(RANGES, st.booleans()), min_size=1, max_size=3),

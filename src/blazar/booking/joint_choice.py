@@ -5,7 +5,7 @@ it needs. Then the whole resources that each reservation needs at least are kept
 are of no use to the others, and the rest is distributed so that all together get as many as possible. That is
 exact for whole resources, also next to one reservation of slots. If units must have the same value of a fact,
 this is done for one value after the other, which is exact as well. Several reservations of slots or of units
-that are spread take turns in several orders.
+that are spread take turns in several orders, and whole resources are kept out of the way of the first ones.
 """
 
 from __future__ import annotations
@@ -99,12 +99,13 @@ def _with_one_value(part: Part) -> Iterator[Part]:
 
 def _choose_among(parts: Sequence[Part]) -> Sequence[Holdings] | None:
     units = [each.count_free() for each in parts]
-    kept = _kept_for(parts, units)
-    if kept is None:
-        return None
     others = [number for number, each in enumerate(parts) if not each.is_plain]
+    losses = {each: _loss(parts[each], units[each]) for each in others}
     best: Sequence[Holdings] | None = None
-    for order in islice(permutations(others), MOST_ORDERS):
+    for order, costs in _attempts(losses, len(units[0])):
+        kept = _kept_for(parts, units, costs)
+        if kept is None:
+            return None
         chosen = _choose_in_turn(parts, order, kept, {})
         if chosen is not None:
             # Each has its own now; what is left is for those that can have more.
@@ -117,6 +118,24 @@ def _choose_among(parts: Sequence[Part]) -> Sequence[Holdings] | None:
         if _total(best) == sum(each.whole_need.most for each in parts):
             break
     return best
+
+
+def _attempts(losses: Mapping[int, Numbers], resources: int) -> Iterator[tuple[Sequence[int], Numbers]]:
+    """Yield orders of reservations, each with what it costs them if a whole resource is kept for another one.
+
+    Args:
+        losses: What the use of each resource costs each reservation.
+        resources: The number of resources.
+    """
+    together = sum(losses.values(), np.zeros(resources, np.int64))
+    orders = list(islice(permutations(losses), MOST_ORDERS))
+    yield from ((order, together) for order in orders)
+    if len(losses) > 1:
+        # What one of them can spare easily may be all that another one has, so the first one comes first.
+        for order in orders:
+            costs = np.empty(resources, np.int64)
+            costs[np.lexsort([losses[each] for each in reversed(order)])] = np.arange(resources)
+            yield order, costs
 
 
 def _total(chosen: Sequence[Holdings]) -> int:
@@ -146,15 +165,13 @@ def _choose_in_turn(
     return chosen
 
 
-def _kept_for(parts: Sequence[Part], units: Sequence[Numbers]) -> Mapping[int, frozenset[ResourceId]] | None:
+def _kept_for(
+    parts: Sequence[Part], units: Sequence[Numbers], costs: Numbers
+) -> Mapping[int, frozenset[ResourceId]] | None:
     """Return the whole resources to keep for each reservation of any; None if there are not enough."""
     plain = [number for number, each in enumerate(parts) if each.is_plain]
     if not plain:
         return {}
-    costs = sum(
-        (_loss(parts[each], units[each]) for each in range(len(parts)) if each not in plain),
-        np.zeros(len(units[0]), np.int64),
-    )
     masks = assign([units[each] > 0 for each in plain], [parts[each].need.least for each in plain], costs)
     return None if masks is None else _ids(parts, plain, masks)
 
