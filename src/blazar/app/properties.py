@@ -38,6 +38,5 @@ def hidden_names(context: Context, caller: Caller) -> frozenset[str]:
 
 def private_names(context: Context) -> frozenset[str]:
     """Return the names of all private properties."""
-    with context.store.read() as transaction:
-        private = {name for each in context.collections for name in each.private_properties(transaction)}
-        return transaction.plugin_resources.private_names() | private
+    with context.store.read(of_one_instant=False) as transaction:
+        return transaction.plugin_resources.private_names()

@@ -66,8 +66,6 @@ class OwnCollection:
     """Returns the collection's periodic tasks by key; new keys begin with ``TASK_PREFIX``."""
     text_facts: frozenset[str] = frozenset()
     """Built-in facts whose texts are compared without regard to case."""
-    private_properties: Callable[[Transaction], frozenset[str]] = lambda transaction: frozenset()
-    """Returns the names of properties that only some callers may use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,6 @@ from typing import Final
 from blazar.booking.context import OwnCollection, PeriodicTask
 from blazar.plugins.hosts.host import HOST_TEXT_FACTS
 from blazar.plugins.hosts.monitor import HOST_CHECK, check_hosts, trust_hosts
-from blazar.plugins.hosts.properties import private_properties
 from blazar.plugins.hosts.refresh import refresh_hosts
 from blazar.plugins.hosts.settings import HostSettings, MonitorSettings
 from blazar.plugins.hosts.store import HOST_STORE
@@ -39,5 +38,4 @@ COLLECTION: Final = OwnCollection(
     text_facts=HOST_TEXT_FACTS,
     describe=describe_hosts,
     periodic_tasks=_periodic_tasks,
-    private_properties=private_properties,
 )

@@ -64,12 +64,7 @@ def hidden_properties(transaction: Transaction, caller: Caller) -> frozenset[str
     """Return the names of the properties that are hidden from the caller."""
     if caller.sees_private_properties:
         return _NONE
-    return private_properties(transaction)
-
-
-def private_properties(transaction: Transaction) -> frozenset[str]:
-    """Return the names of the private properties."""
-    return frozenset(each.name for each in transaction.of(HOST_STORE).all_properties() if each.is_private)
+    return transaction.plugin_resources.private_names()
 
 
 def _get(transaction: Transaction, name: str) -> ResourceProperty:
