@@ -4,7 +4,8 @@ Neutron enforces this order of removals: trunks whose parent port is on the netw
 trunks; ports, whose floating IPs are only disassociated; extra routes of routers, and their interfaces; then
 the network with its subnets. Servers lose their ports and keep running.
 
-The lessee may add ports meanwhile, so rounds are repeated until Neutron deletes the network.
+The lessee may add ports meanwhile, so rounds are repeated until Neutron deletes the network. They follow each
+other at once as long as there are new ports: after a pause, there would be as many again.
 """
 
 from __future__ import annotations
@@ -22,16 +23,24 @@ from blazar.ports.segments import Port, Route, Segments, Trunk
 
 _RETRY: Final = timedelta(seconds=2)
 _PORTS_AT_ONCE: Final = 100
-"""The most ports that one step deletes, so that it takes a bounded time."""
+"""The most ports that one round deletes, so that it takes a bounded time."""
+_ROUNDS: Final = 8
+"""The most rounds of one step."""
 
 
 def remove_network(cloud: Cloud, network_id: str) -> Outcome:
     """Delete a network; if Neutron refuses, first remove what is on it."""
     segments = cloud.segments
-    if not _is_refused(segments, network_id):
-        return Done()
-    reasons = tuple(_clear(cloud, network_id))
-    refusal = _is_refused(segments, network_id)
+    reasons: tuple[str, ...] = ()
+    refusal = _find_refusal(segments, network_id)
+    for _ in range(_ROUNDS):
+        if not refusal:
+            return Done()
+        ports = segments.list_ports(network_id)
+        reasons = tuple(_clear(cloud, network_id, ports))
+        refusal = _find_refusal(segments, network_id)
+        if reasons or not ports:
+            break
     reason = (*reasons, refusal)[0]
     return Waiting(_RETRY, f"network {network_id} is being deleted: {reason}") if refusal else Done()
 
@@ -41,7 +50,7 @@ def list_used_ports(segments: Segments, network_id: str) -> tuple[Port, ...]:
     return tuple(each for each in segments.list_ports(network_id) if not each.is_of_neutron)
 
 
-def _is_refused(segments: Segments, network_id: str) -> str:
+def _find_refusal(segments: Segments, network_id: str) -> str:
     """Delete a network; return why Neutron refuses, or an empty text if the network is gone."""
     try:
         segments.delete_network(network_id)
@@ -52,10 +61,9 @@ def _is_refused(segments: Segments, network_id: str) -> str:
     return ""
 
 
-def _clear(cloud: Cloud, network_id: str) -> Iterator[str]:
-    """Remove what is on a network, in the order of Neutron; yield the obstacles."""
+def _clear(cloud: Cloud, network_id: str, ports: Sequence[Port]) -> Iterator[str]:
+    """Remove ports of a network and what depends on them, in the order of Neutron; yield the obstacles."""
     segments = cloud.segments
-    ports = segments.list_ports(network_id)
     yield from _leave_trunks(segments, frozenset(each.id for each in ports))
     plain = [each for each in ports if not each.is_router_interface]
     for each in plain[:_PORTS_AT_ONCE]:
