@@ -1,8 +1,14 @@
-"""Neutron without agents: networks and floating IPs are rows, and nothing is plugged anywhere."""
+"""Neutron without agents: networks and floating IPs are rows, and nothing is plugged anywhere.
+
+It has the records of agents on the compute hosts, without which no server could have a port.
+"""
 
 from __future__ import annotations
 
+import json
 import shutil
+import uuid
+from typing import Final
 
 from cloudlab import files, sections, sql
 from cloudlab.commands import plain_environment, run
@@ -17,6 +23,10 @@ PHYSICAL_NETWORK = "physnet1"
 """The physical network whose VLANs can be reserved, outside the range that Neutron gives to everybody."""
 SHARED_VLANS = (100, 110)
 """The first and the last VLAN of that range."""
+
+_AGENT: Final = "Open vSwitch agent"
+_ALWAYS_ALIVE: Final = "9999-01-01"
+"""The time of the last report of an agent; an agent whose report is not old counts as alive."""
 
 
 def configure(plan: Plan) -> None:
@@ -39,7 +49,7 @@ def configure(plan: Plan) -> None:
             "ml2": {
                 "type_drivers": "local,flat,vlan,vxlan",
                 "tenant_network_types": "local",
-                # Without the first, no port could be a trunk's parent. No port is ever bound.
+                # Without the first, no port could be a trunk's parent, or that of a server.
                 "mechanism_drivers": "openvswitch,logger",
             },
             "ml2_type_vlan": {
@@ -77,6 +87,28 @@ def make_schema(plan: Plan, *, is_new: bool) -> None:
         log=plan.folder.log("neutron-db-manage"),
         environment=plain_environment(),
     )
+
+
+def record_agents(plan: Plan) -> None:
+    """Record an agent of Open vSwitch for each compute host, which Neutron treats as alive.
+
+    Neutron binds the ports of servers only on hosts with such an agent, and Nova builds no server whose port
+    is not bound. A real agent would report itself over the message bus.
+    """
+    bridges = {FLAT_NETWORK: "br-outside", PHYSICAL_NETWORK: "br-physnet1"}
+    configuration = json.dumps({"bridge_mappings": bridges, "tunnel_types": ["vxlan"]})
+    for host in plan.hosts:
+        sql.execute(
+            plan,
+            "INSERT IGNORE INTO neutron.agents (id, agent_type, `binary`, topic, host, admin_state_up, "
+            "created_at, started_at, heartbeat_timestamp, configurations) "
+            "VALUES (%s, %s, 'none', 'N/A', %s, TRUE, UTC_TIMESTAMP(), UTC_TIMESTAMP(), %s, %s)",
+            str(uuid.uuid4()),
+            _AGENT,
+            host,
+            _ALWAYS_ALIVE,
+            configuration,
+        )
 
 
 def services(plan: Plan) -> tuple[Service, ...]:

@@ -44,6 +44,13 @@ def make_anew(plan: Plan, *names: str, charset: str = "utf8mb3") -> None:
             cursor.execute(f"CREATE DATABASE {name} CHARACTER SET {charset}")
 
 
+def execute(plan: Plan, statement: str, *values: str) -> None:
+    """Execute a statement that changes rows, and commit."""
+    with _cursor(plan) as cursor:
+        cursor.execute(statement, values)
+        cursor.connection.commit()
+
+
 @contextmanager
 def _cursor(plan: Plan) -> Iterator[Cursor]:
     with (

@@ -135,6 +135,7 @@ def _openstack(plan: Plan) -> list[Task]:
     cinder_parts = [each for each in cinder.services(plan) if each.name != "cinder"]
     return [
         *tasks,
+        Task(name="agents", run=partial(neutron.record_agents, plan), after=("neutron schema",)),
         _once("accounts", identity.furnish, plan, "keystone", version=packages.fingerprint()),
         _started(nova_parts.pop("nova-conductor"), "nova-api schema", "rabbitmq"),
         *(_started(each, "nova-conductor", "accounts", "placement") for each in nova_parts.values()),
