@@ -40,7 +40,12 @@ class Actor:
     # Servers.
 
     def boot(
-        self, *, reservation: str | None = None, forced_host: str | None = None, flavor_id: str | None = None
+        self,
+        *,
+        reservation: str | None = None,
+        forced_host: str | None = None,
+        flavor_id: str | None = None,
+        network_id: str | None = None,
     ) -> str:
         """Return the id of a new server.
 
@@ -48,8 +53,11 @@ class Actor:
             reservation: The scheduler hint.
             forced_host: A host that an administrator forces, without any filters.
             flavor_id: A flavor; by default, the lab's ordinary one.
+            network_id: The network of its only port; by default, it has none.
         """
         server = self._new_server(flavor_id)
+        if network_id:
+            server["networks"] = [{"uuid": network_id}]
         if forced_host:
             server["availability_zone"] = f"nova:{forced_host}"
         body: Json = {"server": server}
@@ -102,6 +110,10 @@ class Actor:
             seconds=SECONDS_TO_BOOT,
         )
         return str((self.server(server_id) or {})["status"])
+
+    def interfaces(self, server_id: str) -> list[Json]:
+        """Return the ports of a server."""
+        return list(self.compute.get(f"/servers/{server_id}/os-interface").json()["interfaceAttachments"])
 
     def is_gone(self, server_id: str) -> bool:
         """Return whether a server no longer exists."""

@@ -15,6 +15,7 @@ from cloudlab.tests.networks import VLANS, Neutron, Segments
 def test_a_network_ends_with_everything_on_it_and_others_stay(
     lab: EndToEndLab, segments: Segments, lessee: Actor
 ) -> None:
+    """A floating IP stays, too, and a server without its port; meanwhile, the lessee adds ports."""
     neutron = Neutron(lab)
     lease = segments.reserve(lessee)
     lessee.wait_for_lease(lease, "ACTIVE")
@@ -23,41 +24,24 @@ def test_a_network_ends_with_everything_on_it_and_others_stay(
     assert (network["name"], network["project_id"]) == ("lab", lessee.project_id)
     assert network["id"] in neutron.ids("network")
 
-    # On the reserved network and on one that stays: subnets, a router between them, ports, and two trunks.
-    own = neutron.make("network", name="stays")
-    subnets = [
-        neutron.make("subnet", network_id=each, ip_version=4, cidr=f"10.{number}.0.0/24")["id"]
-        for number, each in enumerate((network["id"], own["id"]), 50)
-    ]
-    router = neutron.make("router", name="between")["id"]
-    for each in subnets:
-        neutron.put(f"routers/{router}/add_router_interface", {"subnet_id": each})
-    route = {"destination": "198.51.100.0/24", "nexthop": "10.50.0.77"}
-    neutron.put(f"routers/{router}", {"router": {"routes": [route]}})
-    gone, stays = (
-        [neutron.make("port", network_id=each)["id"] for _ in range(3)] for each in _ids(network, own)
-    )
-    parent = neutron.make("trunk", port_id=gone[0])["id"]
-    tag = {"segmentation_type": "vlan", "segmentation_id": 301}
-    child = neutron.make("trunk", port_id=stays[0], sub_ports=[{"port_id": gone[1], **tag}])["id"]
+    with neutron.connected(network["id"]) as on_it:
+        server = lessee.boot(network_id=network["id"])
+        assert lessee.wait_for_server(server) == "ACTIVE"
+        assert len(lessee.interfaces(server)) == 1
 
-    lessee.end_now(lease)
+        lessee.reservations.put(f"/leases/{lease['id']}", json={"end_date": "now"})
+        assert neutron.add_ports(network["id"], seconds=3) > 0
+        lessee.wait_for_lease(lease, "TERMINATED")
 
-    assert segments.existing() == {}
-    assert neutron.ids("port") & {*gone, *stays} == set(stays)
-    assert neutron.ids("trunk") & {parent, child} == {child}
-    assert router in neutron.ids("router")
-    assert own["id"] in neutron.ids("network")
-    neutron.delete("trunk", child)
-    neutron.put(f"routers/{router}/remove_router_interface", {"subnet_id": subnets[1]})
-    neutron.delete("router", router)
-    for each in stays:
-        neutron.delete("port", each)
-    neutron.delete("network", own["id"])
-
-
-def _ids(*networks: dict[str, str]) -> list[str]:
-    return [each["id"] for each in networks]
+        assert segments.existing() == {}
+        assert neutron.ids("port") & {*on_it.gone_ports, *on_it.kept_ports} == set(on_it.kept_ports)
+        assert neutron.ids("trunk") & {on_it.gone_trunk, on_it.kept_trunk} == {on_it.kept_trunk}
+        assert on_it.router in neutron.ids("router")
+        assert on_it.other_network in neutron.ids("network")
+        (kept,) = lab.operator.floating_ips()
+        assert (kept["id"], kept["port_id"]) == (on_it.floating_ip, None)
+        assert lessee.wait_for_server(server) == "ACTIVE"
+        assert lessee.interfaces(server) == []
 
 
 def test_two_networks_have_different_segments_and_another_project_sees_neither(
@@ -101,18 +85,9 @@ def test_what_neutron_may_give_out_or_uses_is_not_registered(
             operator.blazar.network.create("vlan", PHYSICAL_NETWORK, segment_id)
         return int(refusal.value.code)
 
-    body = {
-        "name": "taken",
-        "provider:network_type": "vlan",
-        "provider:physical_network": PHYSICAL_NETWORK,
-        "provider:segmentation_id": 220,
-    }
-    taken = operator.networks.post("/v2.0/networks", json={"network": body}).json()["network"]["id"]
-    try:
+    with segments.taken(operator, 220):
         assert status_of(220) == 409
         assert status_of("219-221") == 409
-    finally:
-        operator.networks.delete(f"/v2.0/networks/{taken}")
     assert status_of(SHARED_VLANS[0]) == 409
     assert status_of(VLANS[0]) == 409
     assert status_of(4095) == 400
