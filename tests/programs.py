@@ -6,7 +6,6 @@ import json
 import queue
 import socket
 import subprocess
-import sys
 import threading
 import urllib.error
 import urllib.request
@@ -21,14 +20,21 @@ _ANNOUNCEMENT = "blazar is at "
 
 
 class Program:
-    """A running program; ended, by its own process, in :meth:`stop` or :meth:`kill`."""
+    """A running program; ended, by its own process, in :meth:`stop` or :meth:`kill`.
 
-    def __init__(self, module: str, *arguments: str, python: str = sys.executable) -> None:
-        self.process = subprocess.Popen(
-            [python, "-W", "ignore", "-m", module, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
+    It is forked from a process that has imported it, unless a *python* is named that starts it from nothing.
+    """
+
+    def __init__(self, module: str, *arguments: str, python: str | None = None) -> None:
+        self.process: subprocess.Popen[str] | preloaded.Forked = (
+            preloaded.Forked(module, arguments)
+            if python is None
+            else subprocess.Popen(
+                [python, "-W", "ignore", "-m", module, *arguments],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
         )
         self.log: list[str] = []
         """What it has logged so far, on both of its outputs."""
@@ -83,12 +89,12 @@ class Program:
 def run(
     module: str,
     *arguments: str,
-    python: str = sys.executable,
+    python: str | None = None,
     cwd: Path | None = None,
     seconds: float = DEADLINE_SECONDS,
 ) -> subprocess.CompletedProcess[str]:
-    """Return what a program that ends by itself said."""
-    if module in preloaded.COMMANDS and python == sys.executable:
+    """Return what a program that ends by itself said; *python* as for :class:`Program`."""
+    if python is None:
         return preloaded.run(module, arguments, cwd, seconds)
     return subprocess.run(
         [python, "-W", "ignore", "-m", module, *arguments],
@@ -100,8 +106,8 @@ def run(
     )
 
 
-def start_standalone(state_dir: Path, *arguments: str, python: str = sys.executable) -> tuple[Program, str]:
-    """Return the embedded service and its URL, which ends in ``/v1``."""
+def start_standalone(state_dir: Path, *arguments: str, python: str | None = None) -> tuple[Program, str]:
+    """Return the embedded service and its URL, which ends in ``/v1``; *python* as for :class:`Program`."""
     options = ["--state-dir", str(state_dir), "--listen-port", "0", *arguments]
     program = Program("blazar.cmd.standalone", *options, python=python)
     # Before it says where it is, it may go on with what it was at when it was killed, and say so.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -32,7 +33,10 @@ def start(tmp_path: Path) -> Iterator[Start]:
         conf = tmp_path / "blazar.conf"
         conf.write_text(f"[api]\n{options}\n")
         with files_allowed(USUAL_FILES):
-            program, url = start_standalone(tmp_path / "state", "--config-file", str(conf))
+            # From nothing: the limit is inherited from this process.
+            program, url = start_standalone(
+                tmp_path / "state", "--config-file", str(conf), python=sys.executable
+            )
         programs.append(program)
         assert request(f"{url}/leases")[0] == 200
         return program, url
