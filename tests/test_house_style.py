@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -69,6 +70,9 @@ CONCRETE_TYPE = re.compile(
     r"|\bHosts?\b|\.hosts\b|\bimport hosts\b"
 )
 
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+LOGGER = re.compile(r"\b(?:_?logger|log)\s*\.", re.IGNORECASE)
+"""What the text of a module that writes to a log matches."""
 LOG_MESSAGE = re.compile(r"[^%:]+(: [a-z_]+=%[^ ]+( [a-z_]+=%[^ ]+)*)?")
 """A constant text, and then its values as ``key=value``, so that logs can be searched by either."""
 
@@ -103,14 +107,55 @@ def texts() -> Mapping[str, str]:
     return {path: content.decode() for path, content in contents.items() if b"\0" not in content}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Module:
+    """The parts of a Python file that rules are about; far smaller than its syntax tree."""
+
+    function_lines: tuple[tuple[str, int], ...]
+    """The name of each function, and its length without its decorators and its docstring."""
+    docstrings: tuple[tuple[int, str], ...]
+    """Each docstring, with the line of what it documents."""
+    log_calls: tuple[tuple[int, object], ...]
+    """The line of each call that writes to a log, and its message, or None if that is not a constant."""
+
+
 @cache
-def modules() -> Mapping[str, ast.Module]:
-    """Return the syntax trees of all Python files, also of those that are known by their first line."""
+def modules() -> Mapping[str, Module]:
+    """Return the parts of all Python files, also of those that are known by their first line."""
     return {
-        path: ast.parse(text, path)
+        path: read_module(text)
         for path, text in texts().items()
         if path.endswith(".py") or re.match(r"#!.*\bpython", text)
     }
+
+
+def read_module(text: str) -> Module:
+    """Return the parts of a Python file."""
+    tree = ast.parse(text)
+    found = list(statements(tree))
+    documented = [each for each in (tree, *found) if isinstance(each, DOCUMENTED)]
+    return Module(
+        function_lines=tuple(
+            (each.name, lines_of(each))
+            for each in found
+            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+        ),
+        docstrings=tuple(
+            (getattr(each, "lineno", 1), docstring)
+            for each in documented
+            if (docstring := ast.get_docstring(each)) is not None
+        ),
+        log_calls=tuple(calls_of_loggers(tree)) if LOGGER.search(text) else (),
+    )
+
+
+def statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """Yield all statements below a node; expressions have none, so they are not searched."""
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for each in getattr(node, name, None) or ():
+            if isinstance(each, ast.stmt):
+                yield each
+            yield from statements(each)
 
 
 def lines_matching(pattern: re.Pattern[str], folder: str = "") -> list[str]:
@@ -124,12 +169,6 @@ def lines_matching(pattern: re.Pattern[str], folder: str = "") -> list[str]:
     ]
 
 
-def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node
-
-
 def lines_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     """Return the length of a function without its decorators and its docstring."""
     length = (node.end_lineno or node.lineno) - node.lineno + 1
@@ -140,11 +179,13 @@ def lines_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 def test_no_function_is_longer_than_a_screen() -> None:
-    lengths = {
-        f"{path}:{node.name}": lines_of(node) for path, tree in modules().items() for node in functions(tree)
-    }
+    lengths = [
+        (f"{path}:{name}", length)
+        for path, module in modules().items()
+        for name, length in module.function_lines
+    ]
 
-    too_long = {name for name, length in lengths.items() if length > LONGEST_FUNCTION}
+    too_long = {name for name, length in lengths if length > LONGEST_FUNCTION}
 
     assert too_long == set(LONGER_FUNCTIONS)
 
@@ -157,23 +198,23 @@ def test_no_module_becomes_the_place_where_everything_happens() -> None:
 
 def test_log_messages_are_constant_and_name_their_values() -> None:
     messages = {
-        f"{path}:{call.lineno}": call.args[0]
-        for path, tree in modules().items()
+        f"{path}:{line}": message
+        for path, module in modules().items()
         if path.startswith(("src/", "nova/src/"))
-        for call in calls_of_loggers(tree)
+        for line, message in module.log_calls
     }
 
     odd = [
         where
         for where, message in messages.items()
-        if not (isinstance(message, ast.Constant) and LOG_MESSAGE.fullmatch(str(message.value)))
+        if message is None or not LOG_MESSAGE.fullmatch(str(message))
     ]
     assert odd == []
     assert len(messages) > 50
 
 
-def calls_of_loggers(tree: ast.AST) -> Iterator[ast.Call]:
-    """Yield the calls that write to a log."""
+def calls_of_loggers(tree: ast.AST) -> Iterator[tuple[int, object]]:
+    """Yield the line and the message of calls that write to a log; None for one that is not a constant."""
     for node in ast.walk(tree):
         function = node.func if isinstance(node, ast.Call) else None
         if (
@@ -183,7 +224,8 @@ def calls_of_loggers(tree: ast.AST) -> Iterator[ast.Call]:
             and isinstance(function.value, ast.Name)
             and function.value.id.lower() in ("_logger", "log", "logger")
         ):
-            yield node
+            message = node.args[0]
+            yield node.lineno, message.value if isinstance(message, ast.Constant) else None
 
 
 def is_core(path: str) -> bool:

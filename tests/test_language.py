@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import io
 import re
 import tokenize
 from collections.abc import Iterator, Mapping
 
 import pytest
-from test_house_style import modules, texts
+from test_house_style import Module, modules, read_module, texts
 
 WORDS: Mapping[str, str] = {
     r"anew": "again",
@@ -55,6 +54,8 @@ def prose_of_page(text: str) -> Iterator[tuple[int, str]]:
 
 def found_words(path: str, text: str) -> Iterator[str]:
     """Yield ``path:line: words`` of what should be written differently."""
+    if not _WORDS.search(text):
+        return  # Most files; it takes long to find the prose of a module.
     is_page = path.endswith(PROSE)
     for line, prose in prose_of_page(text) if is_page else prose_of_python(text):
         for match in _WORDS.finditer(prose):
@@ -62,14 +63,12 @@ def found_words(path: str, text: str) -> Iterator[str]:
             yield f"{path}:{at}: {match[0]}"
 
 
-def found_openings(path: str, tree: ast.Module) -> Iterator[str]:
+def found_openings(path: str, module: Module) -> Iterator[str]:
     """Yield ``path:line: opening`` of docstrings that start with a question word."""
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    for node in ast.walk(tree):
-        if isinstance(node, documented):
-            opening = OPENINGS.match(ast.get_docstring(node) or "")
-            if opening:
-                yield f"{path}:{getattr(node, 'lineno', 1)}: {opening[0]}"
+    for line, docstring in module.docstrings:
+        opening = OPENINGS.match(docstring)
+        if opening:
+            yield f"{path}:{line}: {opening[0]}"
 
 
 def findings() -> list[str]:
@@ -110,6 +109,6 @@ def test_words_are_found_in_pages_but_not_in_code_blocks() -> None:
 
 
 def test_questions_are_found_at_the_start_of_docstrings() -> None:
-    tree = ast.parse('"""What there is."""\ndef f():\n    """Return it."""\n')
+    module = read_module('"""What there is."""\ndef f():\n    """Return it."""\n')
 
-    assert list(found_openings("a.py", tree)) == ["a.py:1: What"]
+    assert list(found_openings("a.py", module)) == ["a.py:1: What"]

@@ -126,10 +126,9 @@ class HttpEnv:
 
     def __post_init__(self) -> None:
         empty_tables(self.engine)
-        self._cloud_file.unlink(missing_ok=True)
         # Not on a full minute, where "now" would equal the current minute.
         self.clock = ManualClock(EPOCH + timedelta(seconds=20))
-        self.cloud = SimulatedCloud(self.clock, state_file=self._cloud_file)
+        self.cloud = SimulatedCloud(self.clock)
         self.cloud.add_aggregate(FREEPOOL)
         self.sent = Sent()
         plugins = load_plugins(self.plugins, self.settings)
@@ -165,10 +164,6 @@ class HttpEnv:
         self.policy_file = self.folder / "policy.yaml"
         self.policy_file.write_text(json.dumps(rules))
         self.restart(self.context)
-
-    @property
-    def _cloud_file(self) -> Path:
-        return self.folder / "cloud.json"
 
     # Requests of clients.
 
@@ -320,7 +315,7 @@ class HttpEnv:
             for name, count in self.cloud.calls.items()
             if name.partition(".")[2].startswith(_WRITING)
         }
-        return tables, self._cloud_file.read_text(), calls
+        return tables, self.cloud.to_json(), calls
 
 
 def quiet_settings(*, cleaning_minutes: int = 0, randomize_selection: bool = False) -> Settings:

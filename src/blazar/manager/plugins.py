@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
@@ -190,6 +191,12 @@ def tell_where_keystone_is(conf: ConfigOpts) -> None:
 
 def _load(group: str, name: str, option: str) -> Any:
     try:
-        return driver.DriverManager(group, name).driver
+        return _entry_point(group, name)
     except NoMatches as error:
         raise PluginError(f"{option}: there is nothing named {name}") from error
+
+
+@functools.cache
+def _entry_point(group: str, name: str) -> Any:
+    """Return the target of an entry point; cached, because tests load the same plugins thousands of times."""
+    return driver.DriverManager(group, name).driver
