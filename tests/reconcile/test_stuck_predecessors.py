@@ -17,7 +17,8 @@ from blazar.domain.errors import CloudUnavailable
 from blazar.domain.lease import LeaseStatus
 
 SECOND = 1 / 3600
-LONG = timedelta(hours=1)
+LONG = timedelta(minutes=10)
+"""Longer than the release wait of a minute; a pass every two seconds looks whether it is over."""
 KEEPS_ADDRESSES = FaultRule(
     kind=FaultKind.ERROR, operation="networks.delete_floating_ip", error=CloudUnavailable
 )
@@ -105,12 +106,12 @@ def test_without_another_resource_the_next_lease_waits_and_gets_it_in_the_end(
     env: ReconcilerEnv, kind: Kind
 ) -> None:
     first, second = meet(env, kind, idle=0)
-    env.run_until(1.5)
+    env.run_until(1.1)
     assert env.lease(second).status is LeaseStatus.STARTING
     assert holding(env, second) == holding(env, first)
 
     env.faults.clear()
-    env.run_until(2.1)
+    env.run_until(1.3)
 
     assert env.lease(first).status is LeaseStatus.TERMINATED
     assert env.lease(second).status is LeaseStatus.ACTIVE
@@ -127,7 +128,7 @@ def test_one_of_two_is_replaced_where_there_is_one_for_one_of_them_only(env: Rec
         env.cloud.servers.deletion_time = LONG
         env.boot(name)
 
-    env.run_until(1.5)
+    env.run_until(1.1)
 
     assert env.lease(second).status is LeaseStatus.STARTING
     assert len(holding(env, second) - holding(env, first)) == 1
