@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Lease } from "../src/api/values";
 import { commandsOf } from "../src/leases/commands";
-import { amountOf, nextOf, reasonsOf, retryOf, toneOf } from "../src/leases/words";
+import { amountOf, endsOf, nextOf, reasonsOf, retryOf, toneOf } from "../src/leases/words";
 import { fromApi } from "../src/time/instant";
 
 const RESERVATION = {
@@ -53,6 +53,16 @@ describe("a lease", () => {
   it("is marked if one of its resources failed", () => {
     expect(toneOf({ ...LEASE, status: "ACTIVE" })).toBe("good");
     expect(toneOf({ ...LEASE, status: "ACTIVE", degraded: true })).toBe("bad");
+  });
+
+  it("says what happens at its end by time, and each sentence once", () => {
+    const deleted = { text: "The servers are deleted.", time: "2031-04-05 10:00" };
+    const saved = { text: "A snapshot is taken.", time: "2031-04-05 09:00" };
+    expect(endsOf([{ at_end: [deleted] }, { at_end: [saved, deleted] }, {}])).toEqual([
+      { at: fromApi("2031-04-05 09:00"), texts: ["A snapshot is taken."] },
+      { at: fromApi("2031-04-05 10:00"), texts: ["The servers are deleted."] },
+    ]);
+    expect(endsOf([{ at_end: [] }])).toEqual([]);
   });
 
   it("asks for what its reservations say", () => {

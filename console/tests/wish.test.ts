@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import type { Property, ResourceType } from "../src/api/values";
 import { en } from "../src/messages/en";
 import { condition } from "../src/search/catalogue";
-import { defaultOf } from "../src/search/fields";
 import { countedReservation, isUnderstood, searchBody, understand, type Wish } from "../src/search/wish";
 import { fromApi } from "../src/time/instant";
 
@@ -16,6 +15,7 @@ const WHOLE: ResourceType = {
   unit_keys: [],
   has_count: true,
   choices: null,
+  end_texts: [],
   reservable: 8,
 };
 const PARTS: ResourceType = {
@@ -26,6 +26,7 @@ const PARTS: ResourceType = {
   unit_keys: ["vcpus", "template_id"],
   has_count: true,
   choices: null,
+  end_texts: [],
   reservable: 8,
 };
 const NETWORK: Property = {
@@ -177,19 +178,5 @@ describe("a condition", () => {
     expect(condition("model", "A100, 80 GB")).toBe('model="A100, 80 GB"');
     expect(condition("model", 'x"y')).toBe('model="x\\"y"');
     expect(condition("gpu", null)).toBe("!gpu");
-  });
-});
-
-describe("the default of a key", () => {
-  it("is that of the schema of its type, if it has one", () => {
-    const schema = { properties: { end_action: { enum: ["delete", "retain"], default: "delete" }, label: {} } };
-    const kept = { ...PARTS, schema } as unknown as ResourceType;
-    expect(defaultOf(kept, "end_action")).toBe("delete");
-    expect([defaultOf(kept, "label"), defaultOf(kept, "other"), defaultOf(PARTS, "label")]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
-    expect(defaultOf(undefined, "end_action")).toBeUndefined();
   });
 });

@@ -17,6 +17,10 @@ CATALOGUE = {
             "choices": None,
             "has_count": True,
             "reservable": 2,
+            "end_texts": [
+                {"key": "before_end", "value": "snapshot", "text": "A copy is made.", "before_end": True},
+                {"key": None, "value": None, "text": "Servers are deleted.", "before_end": False},
+            ],
         },
         {
             "resource_type": "software:licence",
@@ -26,6 +30,7 @@ CATALOGUE = {
             "choices": {"plan_id": [{"id": "1", "name": "small"}]},
             "has_count": False,
             "reservable": 0,
+            "end_texts": [],
         },
     ],
     "properties": [

@@ -71,6 +71,7 @@ def test_types_have_their_keys_and_the_number_of_resources_that_can_be_reserved(
         "has_count": True,
         "choices": None,
         "reservable": 3,
+        "end_texts": types["physical:host"]["end_texts"],
     }
     assert types["virtual:instance"]["reservable"] == 3
     assert types["virtual:floatingip"]["reservable"] == 3

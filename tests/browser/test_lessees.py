@@ -99,7 +99,7 @@ def test_the_form_says_that_volumes_are_deleted(open_as: OpenConsole, service: S
     alice.slot().click()
 
     draft = alice.page.get_by_role("region", name="New lease")
-    expect(draft).to_contain_text("its volumes are deleted")
+    expect(draft).to_contain_text("The volumes in the reserved storage are detached and deleted")
 
 
 def _change_answers(console: Console, url: str, change: Callable[[Any], None]) -> None:

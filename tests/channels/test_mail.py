@@ -52,6 +52,11 @@ DATA: dict[str, Any] = {
     "code": "abc123",
     "lead_minutes": 60,
     "date": "2031-07-02T10:00:00.000000",
+    "at_end": [
+        {"reservation_id": "r", "text": "A copy is <made>.", "time": "2031-07-02T09:00:00.000000"},
+        {"reservation_id": "r", "text": "All is deleted.", "time": "2031-07-02T10:00:00.000000"},
+        {"reservation_id": "s", "text": "All is deleted.", "time": "2031-07-02T10:00:00.000000"},
+    ],
 }
 OFFER = {"offer": {"id": "o1", "name": "", "expires_at": "2031-07-01T11:00:00.000000"}}
 TYPES = [*(each.value for each in NoticeType), TEST, CONFIRM]
@@ -100,6 +105,15 @@ class TestContent:
         first, *_ = text_of(message).splitlines()
         assert len(first) > 20
         assert first.endswith(".")
+
+    def test_what_happens_at_the_end_is_told_once_in_local_time(self) -> None:
+        message = written(make_delivery(time_zone="Asia/Tokyo"))
+
+        assert "- 2031-07-02 18:00 JST: A copy is <made>.\n- 2031-07-02 19:00 JST: All is deleted.\n" in (
+            text_of(message)
+        )
+        assert "<li>2031-07-02 18:00 JST: A copy is &lt;made&gt;.</li>" in text_of(message, "html")
+        assert text_of(message, "html").count("All is deleted.") == 1
 
     def test_headers_name_sender_recipient_and_origin(self) -> None:
         message = written(make_delivery())

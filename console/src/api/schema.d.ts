@@ -1533,6 +1533,13 @@ export interface components {
             retry_at?: string | null;
             /** @description Number of hosts, instances and addresses it holds. */
             held?: number;
+            /** @description Only of reservations: what happens at their end, by time; empty once that is over. */
+            at_end?: {
+                /** @example The servers on the reserved hosts are deleted, with their local disks. */
+                text: string;
+                /** @example 2031-04-05T06:07:00.000000 */
+                time: string;
+            }[];
             /** @description Only of reservations: as in the request. */
             same?: string | null;
             /** @description Only of reservations: as in the request. */
@@ -1722,6 +1729,22 @@ export interface components {
                 } | null;
                 /** @description The number of resources from which reservations are made: hosts, also for instances. */
                 reservable: number;
+                /** @description What can happen at the end of a reservation. */
+                end_texts: {
+                    /**
+                     * @description The key of a reservation that decides about it; null if it always happens.
+                     * @example end_action
+                     */
+                    key: string | null;
+                    /**
+                     * @description The value of the key with which it happens.
+                     * @example retain
+                     */
+                    value: string | null;
+                    text: string;
+                    /** @description Whether it happens at the before-end event, if there is one. */
+                    before_end: boolean;
+                }[];
             }[];
             /** @description The collections of resources that operators register, by path. */
             collections: {
@@ -2007,6 +2030,13 @@ export interface components {
                 amount: number;
                 /** @description The ids of the resources. */
                 resources: string[];
+                /** @description What happens at the end of the reservation, by time; empty once that is over. */
+                at_end: {
+                    /** @example The servers on the reserved hosts are deleted, with their local disks. */
+                    text: string;
+                    /** @example 2031-04-05 20:00 */
+                    time: string;
+                }[];
             }[];
             /** @description What the whole lease would cost, from each filter of the site that returns it. */
             costs: {

@@ -11,7 +11,7 @@ import { RemoveButton } from "./RemoveButton";
 import { Shrink } from "./Shrink";
 import { LeaseCountdown, State } from "./State";
 import { newLeases } from "./store";
-import { amountOf, beforeEndOf, canChange, isOver } from "./words";
+import { amountOf, canChange } from "./words";
 
 type Opened = "extend" | "shrink" | "details" | null;
 
@@ -37,15 +37,9 @@ export function LeaseCard({ lease }: { lease: Lease }) {
       <p>
         {amountsText(asked)} · <Period start={fromApi(lease.start_date)} end={fromApi(lease.end_date)} />
       </p>
-      {!isOver(lease) && (
-        <p class="muted">
-          <EndInWords
-            end={fromApi(lease.end_date)}
-            beforeEnd={beforeEndOf(lease)}
-            reservations={lease.reservations}
-          />
-        </p>
-      )}
+      <div class="muted">
+        <EndInWords reservations={lease.reservations} />
+      </div>
       <p class="actions">
         {button("details", t.leases.details)}
         {canChange(lease) && button("extend", t.leases.extend)}

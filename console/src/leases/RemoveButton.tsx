@@ -5,6 +5,7 @@ import { announce } from "../page/announce";
 import { ConfirmButton } from "../page/ConfirmButton";
 import { searchAgain } from "../search/store";
 import { refreshLeases } from "./store";
+import { endsOf } from "./words";
 
 /** Ends an active lease, or deletes another one, after the user has confirmed it. */
 export function RemoveButton({ lease }: { lease: Lease }) {
@@ -28,7 +29,8 @@ export function RemoveButton({ lease }: { lease: Lease }) {
   );
 }
 
-function textOf({ status }: Lease): string {
+function textOf({ status, reservations }: Lease): string {
   if (status === "PENDING") return t.leases.removeText;
-  return status === "TERMINATED" ? t.leases.removeEnded : t.leases.atEnd.now;
+  if (status === "TERMINATED") return t.leases.removeEnded;
+  return endsOf(reservations).flatMap((each) => each.texts).join(" ") || t.leases.endNowText;
 }

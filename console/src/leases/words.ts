@@ -1,4 +1,4 @@
-import type { Lease, Reservation } from "../api/values";
+import type { Lease, LeasePreview, Reservation } from "../api/values";
 import { fromApi, type Instant } from "../time/instant";
 
 export type Tone = "ahead" | "busy" | "good" | "bad" | "over";
@@ -48,10 +48,22 @@ export function amountOf(reservation: Reservation): number {
   return Number(asked ?? reservation.held ?? 1);
 }
 
-/** Return when the action before the end comes, or null. */
-export function beforeEndOf(lease: Lease): Instant | null {
-  const event = lease.events.find((each) => each.event_type === "before_end_lease");
-  return event?.time ? fromApi(event.time) : null;
+export type AtEnd = LeasePreview["reservations"][number]["at_end"];
+
+/** What happens at a time. */
+export interface End {
+  readonly at: Instant;
+  readonly texts: readonly string[];
+}
+
+/** Return what happens at the end of some reservations, by time; each sentence once. */
+export function endsOf(reservations: ReadonlyArray<{ readonly at_end?: AtEnd }>): End[] {
+  const found = new Map<Instant, Set<string>>();
+  for (const { text, time } of reservations.flatMap((each) => each.at_end ?? [])) {
+    const at = fromApi(time);
+    found.set(at, (found.get(at) ?? new Set()).add(text));
+  }
+  return [...found].map(([at, texts]) => ({ at, texts: [...texts] })).sort((one, other) => one.at - other.at);
 }
 
 export const isOver = (lease: Lease): boolean => lease.status === "TERMINATED";

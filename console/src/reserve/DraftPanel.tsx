@@ -124,11 +124,7 @@ function Preview({ part, preview }: { part: Part; preview: LeasePreview }) {
         </dd>
         <dt>{t.draft.atEnd}</dt>
         <dd>
-          <EndInWords
-            end={fromApi(preview.end_date)}
-            beforeEnd={preview.before_end_date ? fromApi(preview.before_end_date) : null}
-            reservations={part.request.reservations}
-          />
+          <EndInWords reservations={preview.reservations} />
         </dd>
       </dl>
       <Held part={part} />

@@ -1,3 +1,4 @@
+import type { ResourceType } from "../api/values";
 import { t } from "../messages";
 import { propertiesOf, typeOf } from "./catalogue";
 import { type Field, fieldsOf, initialValue, ownFields } from "./fields";
@@ -15,7 +16,7 @@ export function MoreConditions() {
       <summary>{t.search.more}</summary>
       <div class="fields">
         {own.map((each) => (
-          <OwnField field={each} key={each.key} />
+          <OwnField field={each} key={each.key} type={type} />
         ))}
         {!fields && <FreeKeys />}
         {fields?.some((each) => each.kind === "requirement") && <Requirement />}
@@ -63,10 +64,11 @@ function choiceLabel(key: string, value: string): string {
   return texts[key]?.[value] ?? value;
 }
 
-function OwnField({ field }: { field: Field }) {
+function OwnField({ field, type }: { field: Field; type: ResourceType }) {
   const value = wish.value.own[field.key] ?? initialValue(field);
+  const effect = type.end_texts.find((each) => each.key === field.key && each.value === value);
   return (
-    <label class="field">
+    <label class="field" title={effect?.text}>
       <span>{labelOf(field.key)}</span>
       {field.kind === "choice" ? (
         <select value={value} onChange={(event) => enter(field.key, event.currentTarget.value)}>

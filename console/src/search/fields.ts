@@ -22,7 +22,6 @@ const DEFAULT = "default";
 interface KeySchema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
-  readonly default?: unknown;
 }
 
 interface ReservationSchema {
@@ -66,11 +65,6 @@ function fieldOf(
   const isNumber = types.length ? types[0] === "integer" : isUnit && !key.endsWith("_id");
   if (isNumber) return { kind: "number", key, required };
   return { kind: "text", key, required, canBeEmpty: required && !isUnit && !key.endsWith("_id") };
-}
-
-/** Return the value that a reservation has if its request does not name the key; undefined if no schema says it. */
-export function defaultOf(type: ResourceType | undefined, key: string): unknown {
-  return (type?.schema as ReservationSchema | null | undefined)?.properties?.[key]?.default;
 }
 
 function defaultFirst(values: readonly string[]): readonly string[] {

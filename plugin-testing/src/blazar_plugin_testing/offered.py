@@ -19,6 +19,7 @@ from blazar.plugins.capabilities import (
     ActsBeforeEnd,
     CleansUp,
     CreatesAsLessee,
+    DescribesEnd,
     DescribesUse,
     DiscoversResources,
     ExplainsProblems,
@@ -164,6 +165,22 @@ class CapabilityContract(HarnessedEnv):
 
         assert described
         assert json.loads(json.dumps(described)) == described
+
+    def test_the_end_is_described_in_complete_sentences(self, env: PluginEnv) -> None:
+        plugin = require(env, DescribesEnd)
+        spec, lease_id = env.spec(), env.create("described", 1, 2)
+
+        described = plugin.describe_end(spec)
+
+        assert plugin.end_texts
+        for each in (*plugin.end_texts, *described):
+            assert re.fullmatch(r"[A-Z].*\.", each.text), each.text
+            assert (each.key is None) is (each.value is None)
+        assert any(not each.is_before_end for each in described)
+        # Clients find out from the catalogue what they choose.
+        keys = {each.key for each in plugin.end_texts if each.key is not None}
+        assert keys <= env.shown(lease_id).keys()
+        assert list(plugin.describe_end(plugin.decode(plugin.encode(spec)))) == list(described)
 
     def test_the_texts_about_problems_can_be_read_by_lessees(self, env: PluginEnv) -> None:
         plugin = require(env, ExplainsProblems)

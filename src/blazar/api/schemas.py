@@ -295,6 +295,22 @@ LEASE_OFFER_CREATE = BodySchema(
 )
 
 
+def _at_end(time: JsonSchema) -> JsonSchema:
+    """Return the schema of what happens at the end of a reservation, with times of a schema."""
+    return {
+        "type": "array",
+        "description": "What happens at the end of the reservation, by time; empty once that is over.",
+        "items": complete(
+            "A sentence and its time.",
+            text={
+                "type": "string",
+                "examples": ["The servers on the reserved hosts are deleted, with their local disks."],
+            },
+            time=time,
+        ),
+    }
+
+
 def _prospects(**more: JsonSchema) -> JsonSchema:
     """Return the schema of the reservations of a lease that does not exist yet."""
     return {
@@ -445,6 +461,11 @@ COMPONENTS: dict[str, JsonSchema] = {
             "status_reason": {"type": ["string", "null"], "description": "Why it is in error, or waits."},
             "retry_at": {**INSTANT_OR_NULL, "description": "When the service retries automatically."},
             "held": {"type": "integer", "description": "Number of hosts, instances and addresses it holds."},
+            "at_end": {
+                **_at_end(INSTANT),
+                "description": "Only of reservations: what happens at their end, by time; empty once that is "
+                "over.",
+            },
             "same": {**TEXT_OR_NULL, "description": "Only of reservations: as in the request."},
             "spread": {**TEXT_OR_NULL, "description": "Only of reservations: as in the request."},
         },
@@ -574,6 +595,29 @@ COMPONENTS: dict[str, JsonSchema] = {
                     "type": "integer",
                     "description": "The number of resources from which reservations are made: hosts, also "
                     "for instances.",
+                },
+                end_texts={
+                    "type": "array",
+                    "description": "What can happen at the end of a reservation.",
+                    "items": complete(
+                        "A sentence, and when it applies.",
+                        key={
+                            "type": ["string", "null"],
+                            "description": "The key of a reservation that decides about it; null if it "
+                            "always happens.",
+                            "examples": ["end_action"],
+                        },
+                        value={
+                            "type": ["string", "null"],
+                            "description": "The value of the key with which it happens.",
+                            "examples": ["retain"],
+                        },
+                        text={"type": "string"},
+                        before_end={
+                            "type": "boolean",
+                            "description": "Whether it happens at the before-end event, if there is one.",
+                        },
+                    ),
                 },
             ),
         },
@@ -914,6 +958,7 @@ COMPONENTS: dict[str, JsonSchema] = {
                 "description": "The ids of the resources.",
                 "items": {"type": "string"},
             },
+            at_end=_at_end({"type": "string", "examples": _DATES}),
         ),
         costs={
             "type": "array",

@@ -20,6 +20,7 @@ from blazar.app.visible_facts import (
     rank_of,
     read_visible_facts,
 )
+from blazar.booking.at_end import end_texts_of
 from blazar.booking.context import Context, Plugin
 from blazar.booking.visibility import visible_to
 from blazar.domain.errors import CloudError
@@ -97,6 +98,10 @@ def _type_view(plugin: Plugin, facts: VisibleFacts) -> JsonObject:
         "unit_keys": list(plugin.unit_keys) if isinstance(plugin, HasCatalogueEntry) else [],
         "has_count": isinstance(plugin, StatesNeed),
         "reservable": int(np.count_nonzero(facts.reservable)),
+        "end_texts": [
+            {"key": each.key, "value": each.value, "text": each.text, "before_end": each.is_before_end}
+            for each in end_texts_of(plugin)
+        ],
     }
 
 

@@ -1,10 +1,11 @@
-"""The progress of a lease, as API 1.1 shows it: what it holds, why it fails or waits, and the next try."""
+"""The progress of a lease, as API 1.1 shows it: what it holds, why it waits, its end, and the next try."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from blazar.booking.at_end import at_end_view
 from blazar.booking.context import Context
 from blazar.booking.reasons import reason_for_lessee
 from blazar.booking.views import API, JsonObject, lease_view
@@ -35,6 +36,7 @@ def _view(
             "status_reason": reasons[one.id],
             "retry_at": API.date(retry_at) if reasons[one.id] else None,
             "held": held.get(one.id, 0),
+            "at_end": at_end_view(one, lease, context.plugins, API.date),
             "same": None if one.grouping is None else one.grouping.same,
             "spread": None if one.grouping is None else one.grouping.spread,
         }

@@ -18,6 +18,7 @@ from blazar.plugins.pass_capabilities import (
 )
 from blazar.plugins.request_capabilities import (
     CreatesAsLessee,
+    DescribesEnd,
     DescribesUse,
     ExplainsProblems,
     HasCatalogueEntry,
@@ -43,6 +44,7 @@ CAPABILITIES: tuple[type, ...] = (
     SuggestsOtherTypes,
     HasCatalogueEntry,
     DescribesUse,
+    DescribesEnd,
     ExplainsProblems,
     ReadsAsLessee,
     ListsChoices,
@@ -68,6 +70,7 @@ __all__ = (
     "ActsBeforeEnd",
     "CleansUp",
     "CreatesAsLessee",
+    "DescribesEnd",
     "DescribesUse",
     "DiscoversResources",
     "ExplainsProblems",

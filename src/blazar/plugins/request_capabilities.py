@@ -11,6 +11,7 @@ from blazar.domain.lease import Holdings, ReservationId, ResourceId
 from blazar.domain.need import Need
 from blazar.domain.requirements import Fact, Requirement
 from blazar.plugins.contract import AllocatedResource, Assignment, JsonObject, SpecT
+from blazar.plugins.end_texts import EndText
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import LesseeCompute
 
@@ -107,6 +108,20 @@ class DescribesUse(ABC, Generic[SpecT]):
     @abstractmethod
     def describe_use(self, spec: SpecT, reservation_id: ReservationId) -> JsonObject:
         """Return what a lessee names in requests to other services to use the resources. Pure."""
+
+
+class DescribesEnd(ABC, Generic[SpecT]):
+    """Lessees read what happens to their work at the end. Without it, they read that all is released."""
+
+    end_texts: Sequence[EndText]
+    """All sentences that can apply to reservations on this site, for the catalogue."""
+
+    @abstractmethod
+    def describe_end(self, spec: SpecT) -> Sequence[EndText]:
+        """Return the sentences that apply to a reservation. Pure.
+
+        They may differ from ``end_texts``, for example if the operator has changed an option since.
+        """
 
 
 class ExplainsProblems:

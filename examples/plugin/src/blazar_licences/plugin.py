@@ -22,6 +22,7 @@ from blazar.domain.plugin_resources import PluginResource
 from blazar.domain.quotas import QuotaUnit
 from blazar.plugins.capabilities import (
     ActsBeforeEnd,
+    DescribesEnd,
     DiscoversResources,
     HasLeftovers,
     ReleasesWhileActive,
@@ -36,6 +37,7 @@ from blazar.plugins.contract import (
     Waiting,
     Wish,
 )
+from blazar.plugins.end_texts import EndText
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.ports.cloud import Cloud
 from blazar.settings import Settings
@@ -51,13 +53,21 @@ _HEALTH = {PoolState.CLOSED: Health.DISABLED, PoolState.REVOKED: Health.FAILED}
 
 
 class Licences(
-    DiscoversResources, ReleasesWhileActive[LicenceSpec], ActsBeforeEnd[LicenceSpec], HasLeftovers
+    DescribesEnd[LicenceSpec],
+    DiscoversResources,
+    ReleasesWhileActive[LicenceSpec],
+    ActsBeforeEnd[LicenceSpec],
+    HasLeftovers,
 ):
     """The plugin. It uses only the licence server, and no service of the cloud."""
 
     resource_type: ClassVar[str] = "software:licence"
     collection: ClassVar[str] = "licence"
     quota_unit: ClassVar[QuotaUnit] = QuotaUnit(name="seat")
+    end_texts: Sequence[EndText] = (
+        EndText(text="The users of the reserved seats are told about the end.", is_before_end=True),
+        EndText(text="The reserved seats are taken back, also those in use."),
+    )
 
     def __init__(self, server: LicenceServer) -> None:
         self._server = server
@@ -81,6 +91,10 @@ class Licences(
     def render(self, spec: LicenceSpec) -> JsonObject:
         """Return the keys that clients see: all of them."""
         return encode_spec(spec)
+
+    def describe_end(self, spec: LicenceSpec) -> Sequence[EndText]:
+        """Return that users are told, and that seats are taken back."""
+        return self.end_texts
 
     def discover(self, cloud: Cloud) -> Sequence[PluginResource]:
         """Return the pools."""

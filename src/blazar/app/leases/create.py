@@ -85,7 +85,7 @@ def preview_lease(context: Context, caller: Caller, body: JsonObject) -> JsonObj
     request = replace(request, reservations=looked_up(work, request.reservations))
     with explaining(work, request, body), work.enforcing.aborted():
         lease, found = _decide(work, request, attempt=0)
-        return lease_preview(lease, found.chosen, work.enforcing.costs())
+        return lease_preview(lease, found.chosen, context.plugins, work.enforcing.costs())
 
 
 def _parse(context: Context, caller: Caller, body: JsonObject) -> NewLease:

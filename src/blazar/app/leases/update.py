@@ -170,12 +170,13 @@ def preview_update(
     work = request_work(context, caller, lease.project_id, is_dry_run=True)
     asked = _Asked(keys=asked_keys(body))
     if not asked.keys.keys() - {"name"}:
-        return lease_preview(_renamed(lease, asked.keys), _read_holdings(context, lease))
+        return lease_preview(_renamed(lease, asked.keys), _read_holdings(context, lease), context.plugins)
     with explaining_change(work, lease_id, body), work.enforcing.aborted():
         plan = retrying(context, lambda attempt: _try_once(work, lease, asked, attempt))
         costs = work.enforcing.costs()
     holdings = {each.reservation.id: each.after for each in plan.bookings}
-    return lease_preview(plan.lease, [holdings[each.id] for each in plan.lease.reservations], costs)
+    chosen = [holdings[each.id] for each in plan.lease.reservations]
+    return lease_preview(plan.lease, chosen, context.plugins, costs)
 
 
 def _read_holdings(context: Context, lease: Lease) -> Sequence[Holdings]:

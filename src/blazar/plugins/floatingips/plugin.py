@@ -21,6 +21,7 @@ from blazar.domain.need import Need
 from blazar.domain.quotas import QuotaUnit
 from blazar.domain.wording import first_few
 from blazar.plugins.capabilities import (
+    DescribesEnd,
     DescribesUse,
     ExplainsProblems,
     HasCatalogueEntry,
@@ -44,6 +45,7 @@ from blazar.plugins.contract import (
     Waiting,
     Wish,
 )
+from blazar.plugins.end_texts import EndText
 from blazar.plugins.floatingips.choice import choose_floatingips, in_network
 from blazar.plugins.floatingips.items import FloatingIPItem, FloatingIPsSeen, Kind
 from blazar.plugins.floatingips.leftovers import FloatingIPLeftovers
@@ -71,6 +73,7 @@ class FloatingIPs(
     StatesNeed[FloatingIPSpec],
     HasCatalogueEntry,
     DescribesUse[FloatingIPSpec],
+    DescribesEnd[FloatingIPSpec],
     ExplainsProblems,
     ReleasesWhileActive[FloatingIPSpec],
     ReleasesChosenResources[FloatingIPSpec],
@@ -89,6 +92,9 @@ class FloatingIPs(
     problem_texts: ClassVar[Mapping[str, str]] = {
         "is in use in Neutron": "a resource is in use outside of all reservations"
     }
+    end_texts: Sequence[EndText] = (
+        EndText(text="The reserved floating IPs are removed from their ports and from your project."),
+    )
 
     def parse(self, body: JsonObject) -> FloatingIPSpec:
         """Return the spec of a new reservation."""
@@ -117,6 +123,10 @@ class FloatingIPs(
     def describe_use(self, spec: FloatingIPSpec, reservation_id: ReservationId) -> JsonObject:
         """Return the tag by which Neutron lists the addresses."""
         return {"floating_ip_tags": [reservation_tag(reservation_id)]}
+
+    def describe_end(self, spec: FloatingIPSpec) -> Sequence[EndText]:
+        """Return that floating IPs are released."""
+        return self.end_texts
 
     def count_in_use(
         self, cloud: Cloud, assignment: Assignment[FloatingIPSpec], before: FloatingIPSpec

@@ -24,6 +24,7 @@ from blazar.domain.requirements import Fact, Requirement
 from blazar.plugins.capabilities import (
     ActsBeforeEnd,
     CleansUp,
+    DescribesEnd,
     DescribesUse,
     ExplainsProblems,
     HasCatalogueEntry,
@@ -48,6 +49,7 @@ from blazar.plugins.contract import (
     Waiting,
     Wish,
 )
+from blazar.plugins.end_texts import EndText, chosen
 from blazar.plugins.hosts.choice import choose_hosts
 from blazar.plugins.hosts.handover import RETRY, Handover
 from blazar.plugins.hosts.host import PUBLIC_HOST_FACTS
@@ -72,6 +74,7 @@ class Hosts(
     SuggestsOtherTypes[HostSpec],
     HasCatalogueEntry,
     DescribesUse[HostSpec],
+    DescribesEnd[HostSpec],
     ExplainsProblems,
     ReleasesWhileActive[HostSpec],
     ReleasesChosenResources[HostSpec],
@@ -103,6 +106,7 @@ class Hosts(
         self._settings = settings
         self._handover = Handover(settings)
         self._teardown = Teardown(settings)
+        self.end_texts = _end_texts(settings)
 
     def parse(self, body: JsonObject) -> HostSpec:
         """Return the spec of a new reservation."""
@@ -127,6 +131,10 @@ class Hosts(
     def describe_use(self, spec: HostSpec, reservation_id: ReservationId) -> JsonObject:
         """Return the hint with which Nova places servers on the hosts."""
         return {"scheduler_hints": {"reservation": reservation_id}}
+
+    def describe_end(self, spec: HostSpec) -> Sequence[EndText]:
+        """Return that servers are deleted, after a snapshot if the spec or the site requests it."""
+        return chosen(self.end_texts, {"before_end": spec.before_end})
 
     def least_spec(self) -> HostSpec:
         """Return the smallest spec: the items are found by the reservation's id."""
@@ -258,6 +266,17 @@ class Hosts(
                 hypervisors = cloud.hypervisors.list_hypervisors()
                 return [one.hypervisor_hostname for one in hypervisors if one.service_host in hosts]
         return None
+
+
+def _end_texts(settings: HostSettings) -> Sequence[EndText]:
+    saved = (
+        "A snapshot of each of your servers on the reserved hosts is taken; the images stay in your project."
+    )
+    values = ("snapshot", "default") if settings.before_end == "snapshot" else ("snapshot",)
+    return (
+        *(EndText(text=saved, key="before_end", value=each, is_before_end=True) for each in values),
+        EndText(text="The servers on the reserved hosts are deleted, with their local disks."),
+    )
 
 
 def _service_hosts(resources: Sequence[Mapping[str, Fact]]) -> frozenset[str]:

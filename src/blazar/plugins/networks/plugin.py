@@ -22,6 +22,7 @@ from blazar.domain.quotas import QuotaUnit
 from blazar.domain.requirements import Requirement
 from blazar.domain.wording import first_few
 from blazar.plugins.capabilities import (
+    DescribesEnd,
     DescribesUse,
     ExplainsProblems,
     HasCatalogueEntry,
@@ -46,6 +47,7 @@ from blazar.plugins.contract import (
     Waiting,
     Wish,
 )
+from blazar.plugins.end_texts import EndText
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.plugins.networks.choice import choose_segments
 from blazar.plugins.networks.items import Kind, NetworkItem, NetworksSeen
@@ -84,6 +86,7 @@ class Networks(
     StatesNeed[NetworkSpec],
     HasCatalogueEntry,
     DescribesUse[NetworkSpec],
+    DescribesEnd[NetworkSpec],
     ExplainsProblems,
     ReleasesWhileActive[NetworkSpec],
     ReleasesChosenResources[NetworkSpec],
@@ -104,6 +107,12 @@ class Networks(
         "is in use in Neutron": "a resource is in use outside of all reservations",
     }
     independent_ranks: ClassVar[frozenset[int]] = frozenset(Kind)
+    end_texts: Sequence[EndText] = (
+        EndText(
+            text="The reserved networks are deleted with their subnets and ports. Your servers and routers"
+            " stay, without them."
+        ),
+    )
 
     def parse(self, body: JsonObject) -> NetworkSpec:
         """Return the spec of a new reservation."""
@@ -135,6 +144,10 @@ class Networks(
             "network_ids": sorted(each for each in spec.made.values() if each),
             "network_tags": [reservation_tag(reservation_id)],
         }
+
+    def describe_end(self, spec: NetworkSpec) -> Sequence[EndText]:
+        """Return that networks are deleted."""
+        return self.end_texts
 
     def requirement(self, spec: NetworkSpec) -> Requirement:
         """Return the requirement of both expressions together."""

@@ -22,6 +22,7 @@ from blazar.domain.quotas import QuotaUnit
 from blazar.plugins.capabilities import (
     CleansUp,
     CreatesAsLessee,
+    DescribesEnd,
     DescribesUse,
     HasCatalogueEntry,
     HasIndependentSteps,
@@ -30,6 +31,7 @@ from blazar.plugins.capabilities import (
     ReleasesWhileActive,
 )
 from blazar.plugins.contract import Assignment, JsonObject, Outcome, Wish
+from blazar.plugins.end_texts import EndText
 from blazar.plugins.hosts.host import PUBLIC_HOST_FACTS
 from blazar.plugins.hosts.leftovers import host_leftovers
 from blazar.plugins.hosts.settings import HostSettings
@@ -63,6 +65,7 @@ class SlotPlugin(
     RequestsUnits[SpecT],
     HasCatalogueEntry,
     DescribesUse[SpecT],
+    DescribesEnd[SpecT],
     CreatesAsLessee[SpecT],
     ReleasesWhileActive[SpecT],
     ObservesUse[SpecT],
@@ -77,6 +80,9 @@ class SlotPlugin(
     public_facts: ClassVar[frozenset[str]] = PUBLIC_HOST_FACTS
     independent_ranks: ClassVar[frozenset[int]] = frozenset({Kind.INVENTORY, Kind.MEMBER})
     clean_up_ranks: ClassVar[frozenset[int]] = frozenset({Kind.SERVERS})
+    end_texts: Sequence[EndText] = (
+        EndText(text="The servers with the flavor of the reservation are deleted, with their local disks."),
+    )
 
     def __init__(self, settings: HostSettings, new_turn: NewTurn = threading.Lock) -> None:
         """Create a plugin; *new_turn* as for :class:`SlotInventories`."""
@@ -95,6 +101,10 @@ class SlotPlugin(
         """Return the flavor of the servers and, if they have an affinity, the hint with their group."""
         hints = {} if spec.server_group_id is None else {"group": spec.server_group_id}
         return {"flavor_id": reservation_id, "scheduler_hints": hints}
+
+    def describe_end(self, spec: SpecT) -> Sequence[EndText]:
+        """Return that servers are deleted."""
+        return self.end_texts
 
     def choose(self, wish: Wish[SpecT], availability: Availability) -> Holdings:
         """Return the slots that the reservation holds from now on."""

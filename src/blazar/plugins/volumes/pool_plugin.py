@@ -7,7 +7,7 @@ they are to be kept.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -20,6 +20,7 @@ from blazar.domain.lifecycle import Phase
 from blazar.plugins.capabilities import (
     ActsBeforeEnd,
     CleansUp,
+    DescribesEnd,
     DescribesUse,
     ExplainsProblems,
     HasCatalogueEntry,
@@ -39,8 +40,10 @@ from blazar.plugins.contract import (
     Refused,
     Waiting,
 )
+from blazar.plugins.end_texts import EndText
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.plugins.volumes.copying import copy_volumes
+from blazar.plugins.volumes.end_words import describe_pool_end, list_pool_ends
 from blazar.plugins.volumes.freezing import freeze_volumes
 from blazar.plugins.volumes.items import Kind, VolumeItem, VolumesSeen
 from blazar.plugins.volumes.leftovers import VolumeTypeLeftovers
@@ -63,6 +66,7 @@ class PoolPlugin(
     RegistersPools,
     HasCatalogueEntry,
     DescribesUse[PoolSpecT],
+    DescribesEnd[PoolSpecT],
     ExplainsProblems,
     ReleasesWhileActive[PoolSpecT],
     HoldsAfterEnd[PoolSpecT],
@@ -85,6 +89,7 @@ class PoolPlugin(
 
     def __init__(self, settings: VolumeSettings) -> None:
         self._settings = settings
+        self.end_texts = list_pool_ends(settings)
 
     def hold_after_end(self, spec: PoolSpecT) -> timedelta:
         """Return the grace period of frozen volumes."""
@@ -93,6 +98,10 @@ class PoolPlugin(
     def describe_use(self, spec: PoolSpecT, reservation_id: ReservationId) -> JsonObject:
         """Return the volume types with which the lessee creates volumes."""
         return {"volume_types": sorted(spec.made.values())}
+
+    def describe_end(self, spec: PoolSpecT) -> Sequence[EndText]:
+        """Return whether volumes are copied, and the treatment of the volumes."""
+        return describe_pool_end(spec, self._settings)
 
     def wanted(self, assignment: Assignment[PoolSpecT], phase: Phase) -> frozenset[VolumeItem]:
         """Return types with quotas from shortly before the start, and access to them while the lease runs."""

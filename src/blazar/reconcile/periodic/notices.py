@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from blazar.booking.at_end import at_end
 from blazar.booking.context import Context
 from blazar.booking.deliveries import delivery_of, store_deliveries, subscribe_owners
 from blazar.booking.notices import notice_data
@@ -16,7 +17,6 @@ from blazar.domain.notices import REMINDERS, Notice, NoticeType, due_lead
 from blazar.domain.portions import in_portions
 from blazar.domain.subscriptions import Subscription
 from blazar.ports.notices import Delivery, Told
-from blazar.ports.store import Transaction
 from blazar.reconcile.periodic.conditions import tell_low_resources, tell_waiting_leases
 from blazar.reconcile.periodic.offers import LIFETIME
 
@@ -118,24 +118,25 @@ def _store(context: Context, reminders: Sequence[Reminder]) -> None:
     """Store deliveries of reminders, and record that they were sent."""
     now = context.clock.now()
     with context.store.begin() as transaction:
-        views = _views(context, transaction, {each.lease.id for each in reminders})
+        leases = transaction.leases.get_many({each.lease.id for each in reminders})
+        views = {each.id: lease_view(each, context.plugins) for each in leases}
+        ends = {each.id: at_end(each, context.plugins) for each in leases}
         deliveries = []
         for each in reminders:
             if each.lease.id not in views or each.told.lead is None:
                 continue
             transaction.subscriptions.tell(each.told)
-            details = {"date": API.date(each.told.date), "lead_minutes": each.told.lead // _MINUTE}
+            details: JsonObject = {
+                "date": API.date(each.told.date),
+                "lead_minutes": each.told.lead // _MINUTE,
+            }
+            if each.told.type is NoticeType.ENDS_SOON:
+                details = {**details, **ends[each.lease.id]}
             data = notice_data(context, views[each.lease.id], details)
             notice = _notice(each.told.type, each.lease, data, now)
             deliveries.append(delivery_of(context, notice, each.subscription, each.told.date))
         store_deliveries(context, transaction, deliveries)
         transaction.commit()
-
-
-def _views(
-    context: Context, transaction: Transaction, lease_ids: Collection[str]
-) -> Mapping[str, JsonObject]:
-    return {each.id: lease_view(each, context.plugins) for each in transaction.leases.get_many(lease_ids)}
 
 
 def _leads(context: Context, subscription: Subscription) -> Sequence[timedelta]:
