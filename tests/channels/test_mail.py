@@ -177,13 +177,18 @@ class TestContent:
         assert "ended before" in ended
 
     def test_what_became_of_the_resources_is_told(self) -> None:
-        retained = {**LEASE, "reservations": [{"resource_type": "virtual:volume", "end_action": "retain"}]}
+        results = [
+            {"reservation_id": "r", "kind": "deleted", "names": ["server <a>", "server b"]},
+            {"reservation_id": "r", "kind": "saved", "names": ["image reserved_a"]},
+            {"reservation_id": "s", "kind": "deleted", "names": ["volume c"]},
+        ]
 
-        hosts = text_of(written(make_delivery("lease.ended")))
-        volumes = text_of(written(make_delivery("lease.ended", data={"lease": retained})))
+        told = written(make_delivery("lease.ended", data={"lease": LEASE, "results": results}))
+        nothing = text_of(written(make_delivery("lease.ended", data={"lease": LEASE, "results": []})))
 
-        assert "physical:host: snapshots or copies were to be made before the end" in hosts
-        assert "virtual:volume: volumes were moved to an ordinary type." in volumes
+        assert "\n\nSaved: image reserved_a\nDeleted: server <a>; server b; volume c\n\n" in text_of(told)
+        assert "<li>Deleted: server &lt;a&gt;; server b; volume c</li>" in text_of(told, "html")
+        assert not any(each in nothing for each in ("Saved", "Released", "Deleted", "snapshot"))
 
     def test_the_lease_is_attached_for_calendars(self) -> None:
         (entry,) = written(make_delivery()).iter_attachments()

@@ -26,7 +26,7 @@ from blazar.domain.lease import Holdings
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.capabilities import CleansUp
 from blazar.plugins.conformity import list_violations
-from blazar.plugins.contract import Assignment, Refused
+from blazar.plugins.contract import Assignment, Refused, Result
 from blazar.resource_types import list_folders
 from blazar_plugin_testing.harness import Harness
 from blazar_plugin_testing.plugin_env import PluginEnv
@@ -309,6 +309,20 @@ class StepContract(HarnessedEnv):
         steps.remove_all(times)
 
         assert steps.seen(Phase.OVER).items == frozenset()
+
+    def test_results_of_a_removal_name_objects_in_one_line(self, steps: StepEnv) -> None:
+        steps.make_all(Phase.RUNNING)
+        seen = steps.seen(Phase.OVER)
+
+        outcomes = [
+            steps.plugin.remove(steps.cloud, steps.assignment, item, seen)
+            for item in sorted(seen.items, key=lambda each: -each.rank)
+        ]
+
+        for each in outcomes:
+            for result in getattr(each, "results", ()):
+                assert isinstance(result, Result)
+                assert result.name == " ".join(result.name.split()) != ""
 
     def test_removing_what_is_gone_does_no_harm(self, steps: StepEnv) -> None:
         steps.make_all(Phase.RUNNING)

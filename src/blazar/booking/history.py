@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from blazar.booking import results
 from blazar.booking.context import Plugin
 from blazar.booking.no_shows import ENDED, WARNED
 from blazar.booking.reasons import reason_for_lessee
@@ -78,18 +79,26 @@ def _text(entry: JournalEntry, plugins: Mapping[str, Plugin]) -> str | None:
             return f"The lease was changed{': ' if changes else ''}{changes}."
         case "lease.status":
             return _LEASE.get(entry.reason.rpartition("-> ")[2])
+        case "event.status":
+            name, _, change = entry.reason.partition(": ")
+            return _EVENTS.get((name, change.rpartition("-> ")[2]))
+    return _LEASE_EVENTS.get(entry.event) or _reservation_text(entry, plugins)
+
+
+def _reservation_text(entry: JournalEntry, plugins: Mapping[str, Plugin]) -> str | None:
+    """Return the text of an entry about a reservation; None if it is not for lessees."""
+    match entry.event:
         case "reservation.status":
             return _status_text(entry.reason, plugins)
         case "reservation.waits":
             return f"The reservation waits: {reason_for_lessee(entry.reason, plugins)}."
         case "reservation.moved":
             return "Resources of the reservation were replaced, because of maintenance."
+        case results.RESULT:
+            return results.result_text(entry.reason)
         case "reservation.flags":
             return _FLAGS.get(entry.reason)
-        case "event.status":
-            name, _, change = entry.reason.partition(": ")
-            return _EVENTS.get((name, change.rpartition("-> ")[2]))
-    return _LEASE_EVENTS.get(entry.event)
+    return None
 
 
 def _changes(reason: str) -> Iterator[str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from blazar.booking import event_types
 from blazar.booking.context import Context
 from blazar.booking.reasons import reason_for_lessee
+from blazar.booking.results import results_of
 from blazar.booking.views import API, JsonObject
-from blazar.domain.lease import BEFORE_END_PROBLEM, Lease, LeaseStatus
+from blazar.domain.lease import BEFORE_END_PROBLEM, EventStatus, EventType, Lease, LeaseStatus
 from blazar.domain.notices import Notice, NoticeType
 from blazar.ports.store import Transaction
 
@@ -28,6 +29,8 @@ _TYPES: Final[Mapping[str, NoticeType]] = {
 }
 """The notices for notifications on the message bus. Reminders take the place of the before-end notification,
 and a lease that fails at its start, or ends before it has started, has a notice of that alone."""
+_TELLING_RESULTS: Final = frozenset({NoticeType.ENDED, NoticeType.DELETED})
+"""The notices that say what became of objects; that of a deletion does not repeat that of the end."""
 _OVER: Final = frozenset({LeaseStatus.TERMINATING.value, LeaseStatus.TERMINATED.value})
 
 
@@ -46,6 +49,8 @@ def store_notice(
     notice_type = _type_of(event_type, view, details)
     if notice_type is None or not context.settings.notices.channels:
         return
+    if notice_type in _TELLING_RESULTS and not (notice_type is NoticeType.DELETED and _has_ended(view)):
+        details = {**details, **results_of(transaction, str(view["id"]))}
     transaction.notices.append(
         [
             Notice(
@@ -105,6 +110,13 @@ def _type_of(event_type: str, view: JsonObject, details: JsonObject) -> NoticeTy
     if found is NoticeType.CHANGED and isinstance(former, str) and str(view["end_date"]) > former:
         return NoticeType.EXTENDED
     return found
+
+
+def _has_ended(view: JsonObject) -> bool:
+    """Return whether the end of a lease was complete before its deletion."""
+    events: Any = view["events"]
+    end = EventType.END.value, EventStatus.DONE.value
+    return any((each["event_type"], each["status"]) == end for each in events)
 
 
 def _text(value: object) -> str | None:

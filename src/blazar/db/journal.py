@@ -11,6 +11,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from blazar.db.tables import journal, sweep_findings
+from blazar.domain.lease import LeaseId
 from blazar.domain.portions import in_portions
 from blazar.ports.journal import DELETE, JournalEntry
 
@@ -49,7 +50,9 @@ class SqlJournal:
         which = journal.c.lease_id == lease_id, journal.c.event == DELETE
         return self._connection.scalar(sa.select(journal.c.id).where(*which).limit(1)) is not None
 
-    def list_event(self, event: str, lease_ids: Collection[str] | None = None) -> tuple[JournalEntry, ...]:
+    def list_event(
+        self, event: str, lease_ids: Collection[LeaseId] | None = None
+    ) -> tuple[JournalEntry, ...]:
         """Return the entries with this event, of these leases or of all; of each, oldest first."""
         which = journal.c.event == event
         if lease_ids is None:

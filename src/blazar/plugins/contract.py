@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from blazar.domain.availability import Availability, Shuffle
@@ -45,24 +46,54 @@ class Item(Protocol):
         """Return the id of the resource; empty if the item belongs to the whole reservation."""
 
 
+class ResultKind(StrEnum):
+    """The fate of an object of the lessee."""
+
+    SAVED = "saved"
+    RELEASED = "released"
+    DELETED = "deleted"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The fate of an object of the lessee, such as a server, at the end of a reservation.
+
+    ``name`` is the kind and the name of the object, such as ``server web-1``. It is told to the lessee, so
+    the object must belong to the lessee's project. The service keeps each result once.
+    """
+
+    kind: ResultKind
+    name: str
+
+
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The step took effect, or had taken effect before."""
+    """The step took effect, or had taken effect before.
+
+    ``results`` are those that are certain now; they count only at the end of a reservation.
+    """
+
+    results: tuple[Result, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The step cannot be completed yet; retry it after *retry_after*."""
+    """The step cannot be completed yet; retry it after *retry_after*.
+
+    ``results`` are those that are certain once the reservation has been removed.
+    """
 
     retry_after: timedelta
     reason: str
+    results: tuple[Result, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The step cannot succeed under the present conditions."""
+    """The step cannot succeed under the present conditions; ``results`` as of :class:`Done`."""
 
     reason: str
+    results: tuple[Result, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,9 @@ class Journal(Protocol):
     def has_delete(self, lease_id: str) -> bool:
         """Return whether a request to delete the lease was recorded."""
 
-    def list_event(self, event: str, lease_ids: Collection[str] | None = None) -> tuple[JournalEntry, ...]:
+    def list_event(
+        self, event: str, lease_ids: Collection[LeaseId] | None = None
+    ) -> tuple[JournalEntry, ...]:
         """Return the entries with this event, of these leases or of all; of each, oldest first."""
 
     def list(self, lease_id: str) -> tuple[JournalEntry, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -21,7 +21,7 @@ from blazar.domain.lease import (
 )
 from blazar.domain.lifecycle import Phase, is_before_end_due, with_before_end
 from blazar.plugins.capabilities import ActsBeforeEnd
-from blazar.plugins.contract import Done, Outcome, Refused, Waiting
+from blazar.plugins.contract import Done, Outcome, Refused, Result, Waiting
 from blazar.reconcile.lease_snapshot import LeaseSnapshot
 from blazar.reconcile.pause import Pause
 
@@ -35,6 +35,8 @@ class BeforeEnd(Pause):
     status: EventStatus | None = None
     """New status of the event; None for no change."""
     problems: dict[ReservationId, str] = field(default_factory=dict)
+    results: dict[ReservationId, Sequence[Result]] = field(default_factory=dict)
+    """What the action saved, also if it failed for other objects."""
     kept: set[ReservationId] = field(default_factory=set)
     """Reservations that must not be torn down yet."""
 
@@ -110,16 +112,18 @@ def _note(
     settings = context.settings.leases
     late = None if over_at is None else over_at - lease.end
     if isinstance(outcome, Waiting) and late is not None and late >= settings.before_end_wait:
-        outcome = Refused(f"not completed in time: {outcome.reason}")
+        outcome = Refused(f"not completed in time: {outcome.reason}", outcome.results)
+    if isinstance(outcome, Done | Refused) and outcome.results:
+        result.results[reservation.id] = outcome.results
     match outcome:
-        case Waiting(retry_after, reason):
+        case Waiting(retry_after=retry_after, reason=reason):
             _logger.info("before-end action waits: lease=%s reason=%s", lease.id, reason)
             result.status = EventStatus.IN_PROGRESS
             result.retry_within(
                 retry_after if late is None else min(retry_after, settings.before_end_wait - late)
             )
             is_kept = late is not None
-        case Refused(reason):
+        case Refused(reason=reason):
             _logger.warning("before-end action failed: lease=%s reason=%s", lease.id, reason)
             if result.status is EventStatus.DONE:
                 result.status = EventStatus.ERROR

@@ -8,13 +8,14 @@ Changes already made in the cloud are seen by the next pass (ADR-0001).
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from blazar.booking.context import Context, Plugin
 from blazar.booking.past_uses import record_uses
+from blazar.booking.results import record_results
 from blazar.booking.search import has_room_now
 from blazar.booking.specs import with_notes
 from blazar.booking.transitions import erase_lease, record_changes
@@ -36,7 +37,7 @@ from blazar.domain.lifecycle import (
     phase_of,
     reservation_phase,
 )
-from blazar.plugins.contract import Assignment, Outcome, Unusable, Waiting
+from blazar.plugins.contract import Assignment, Outcome, Result, Unusable, Waiting
 from blazar.ports.journal import JournalEntry
 from blazar.ports.store import EarlierHolder, Transaction
 from blazar.ports.work import Claim
@@ -288,6 +289,7 @@ def _act_before_end(context: Context, current: _Pass, lease: Lease, check_claim:
 def _record(context: Context, claim: Claim, actor: str, current: _Pass, after: Lease) -> None:
     before, now = current.lease, context.clock.now()
     with context.store.begin() as transaction:
+        record_results(context, transaction, before.id, _results(current), actor)
         if after == before:
             transaction.leases.check(before)
         else:
@@ -304,6 +306,17 @@ def _record(context: Context, claim: Claim, actor: str, current: _Pass, after: L
             transaction.work.finish(claim, due_at, attempts)
         transaction.commit()
     measure(context.meter, before, after, now)
+
+
+def _results(current: _Pass) -> Mapping[ReservationId, Sequence[Result]]:
+    """Return what became of objects of the lessee, by reservation, before the end and at the end."""
+    found: dict[ReservationId, list[Result]] = {
+        key: list(each) for key, each in current.before_end.results.items()
+    }
+    if current.phase is Phase.OVER:
+        for key, report in current.reports.items():
+            found.setdefault(key, []).extend(report.results)
+    return found
 
 
 def _gone(lease: Lease, now: datetime, actor: str) -> JournalEntry:

@@ -15,7 +15,7 @@ from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, Cloud
 from blazar.domain.lease import is_canonical_id
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.capabilities import CleansUp, HasIndependentSteps
-from blazar.plugins.contract import Assignment, Done, Item, Outcome, Refused, Unusable, Waiting
+from blazar.plugins.contract import Assignment, Done, Item, Outcome, Refused, Result, Unusable, Waiting
 from blazar.ports.cloud import Cloud
 
 _ROUNDS = 4
@@ -42,6 +42,8 @@ class Report:
     """Resources, by id, that must be replaced."""
     notes: Mapping[str, object] = field(default_factory=dict)
     """Keys of the reservation's spec whose values were read from the cloud."""
+    results: list[Result] = field(default_factory=list)
+    """What became of objects of the lessee, as far as the steps told it."""
 
     @property
     def reason(self) -> str | None:
@@ -218,11 +220,13 @@ class _Work:
         return _Failed(_silence(outcome)) if isinstance(outcome, CloudUnavailable) else outcome
 
     def _report(self, item: Item, outcome: Outcome | _Failed) -> None:
-        """If a step is not done, record the reason in the report."""
+        """Record the results of a step and, if it is not done, the reason."""
+        if isinstance(outcome, Done | Waiting | Refused):
+            self.report.results += outcome.results
         match outcome:
             case Waiting():
                 self.report.waiting.append(outcome)
-            case Refused(reason):
+            case Refused(reason=reason):
                 self.report.refused = reason
             case Unusable():
                 self.report.unusable[item.scope] = outcome

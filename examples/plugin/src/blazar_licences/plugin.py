@@ -33,6 +33,8 @@ from blazar.plugins.contract import (
     JsonObject,
     Outcome,
     ResourcePlugin,
+    Result,
+    ResultKind,
     Unusable,
     Waiting,
     Wish,
@@ -157,7 +159,8 @@ class Licences(
             self._server.delete_grant(grant_id(assignment.reservation_id, item.pool))
         except CloudNotFound:
             return Done()
-        return Done()
+        seats = seen.grants[item.scope].seats
+        return Done((Result(ResultKind.RELEASED, f"{seats} seats of {item.pool}"),))
 
     def count_in_use(
         self, cloud: Cloud, assignment: Assignment[LicenceSpec], before: LicenceSpec

@@ -41,6 +41,8 @@ from blazar.plugins.contract import (
     Outcome,
     Refused,
     ResourcePlugin,
+    Result,
+    ResultKind,
     Unusable,
     Waiting,
     Wish,
@@ -271,7 +273,7 @@ class FloatingIPs(
             cloud.networks.delete_floating_ip(own.id)
         except CloudNotFound:
             return Done()
-        return Done()
+        return Done((Result(ResultKind.RELEASED, f"floating IP {own.address}"),))
 
 
 def _promised(assignment: Assignment[FloatingIPSpec]) -> Mapping[str, tuple[str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from blazar.ports.compute import Aggregate
+from blazar.ports.compute import Aggregate, Server
 
 
 class Kind(IntEnum):
@@ -54,6 +54,8 @@ class HostsSeen:
     items: frozenset[HostItem] = frozenset()
     own: Aggregate | None = None
     freepool: Aggregate | None = None
+    servers: dict[str, Server] = field(default_factory=dict)
+    """The servers that must be deleted with the reservation, by id."""
     deleting_servers: frozenset[str] = field(default_factory=frozenset)
     notes: Mapping[str, object] = field(default_factory=dict)
     """Always empty: clients see no data of a host reservation that is read from the cloud."""

@@ -99,6 +99,7 @@ class Observation:
             if servers is None:
                 yield HostItem(Kind.SERVER, self._scope(service_host), service_host)
             for server in servers or ():
+                seen.servers[server.id] = server
                 if server.is_deleting:
                     seen.deleting_servers |= {server.id}
                 yield HostItem(Kind.SERVER, self._scope(service_host), service_host, server.id)

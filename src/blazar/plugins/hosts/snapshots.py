@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
-from blazar.plugins.contract import Assignment, Done, Outcome, Refused, Waiting
+from blazar.plugins.contract import Assignment, Done, Outcome, Refused, Result, ResultKind, Waiting
 from blazar.plugins.hosts.spec import HostSpec
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Server
@@ -33,14 +33,20 @@ class _Found:
     pending: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
 
-    def outcome(self) -> Outcome:
-        """Return the outcome of the action: Waiting while any server is pending."""
+    def outcome(self, images: Mapping[str, Sequence[Image]]) -> Outcome:
+        """Return the outcome of the action: Waiting while any server is pending; *images* are by server."""
         reason = "; ".join(
             f"server {key}: {text}" for key, text in sorted({**self.failed, **self.pending}.items())
         )
         if self.pending:
             return Waiting(_RETRY, reason)
-        return Refused(reason) if self.failed else Done()
+        saved = tuple(
+            Result(ResultKind.SAVED, f"image {image.name}")
+            for key in sorted(images)
+            for image in images[key]
+            if image.state is ImageState.ACTIVE
+        )
+        return Refused(reason, saved) if self.failed else Done(saved)
 
 
 def take_snapshots(
@@ -74,7 +80,7 @@ def take_snapshots(
         for server_id in list(found.pending):
             if any(each.state is ImageState.ACTIVE for each in images.get(server_id, ())):
                 del found.pending[server_id]
-    return found.outcome()
+    return found.outcome(images)
 
 
 def _images_by_server(

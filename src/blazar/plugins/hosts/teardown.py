@@ -28,6 +28,7 @@ from blazar.plugins.hosts.preemption import (
 from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.spec import HostSpec
 from blazar.plugins.hosts.zones import return_to_zone
+from blazar.plugins.server_results import deleted_servers
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate, Server
 
@@ -121,22 +122,27 @@ class Teardown:
         if seen.freepool is not None and item.service_host in seen.freepool.hosts:
             self._close(cloud, item, seen, (), self._closing(assignment, timedelta(0)))
         # Delete all servers of the host in one step; otherwise each would wait for the one before.
-        for server_id in sorted(servers - seen.deleting_servers):
+        for server_id in sorted(servers.keys() - seen.deleting_servers):
             seen.deleting_servers |= {server_id}
             # A server that is gone or cannot be deleted now does not block the others.
             with suppress(CloudNotFound, CloudConflict):
                 cloud.servers.delete_server(server_id)
-        return Waiting(RETRY, f"the servers on host {item.service_host} are being deleted")
+        return Waiting(
+            RETRY,
+            f"the servers on host {item.service_host} are being deleted",
+            deleted_servers(servers.values(), assignment.project_id),
+        )
 
-    def _servers_beside(self, cloud: Cloud, item: HostItem, seen: HostsSeen) -> frozenset[str]:
+    def _servers_beside(self, cloud: Cloud, item: HostItem, seen: HostsSeen) -> Mapping[str, Server]:
         """Return the servers on an item's host: the observed ones, or all if they could not be observed."""
         if not item.server_id:
-            return frozenset(each.id for each in cloud.servers.list_servers(service_host=item.service_host))
-        return frozenset(
-            each.server_id
+            found = cloud.servers.list_servers(service_host=item.service_host)
+            return {each.id: each for each in found}
+        return {
+            each.server_id: seen.servers[each.server_id]
             for each in seen.items
             if each.kind is Kind.SERVER and each.service_host == item.service_host
-        )
+        }
 
     def _return_to_freepool(self, cloud: Cloud, item: HostItem, seen: HostsSeen) -> Outcome:
         if seen.freepool is None:

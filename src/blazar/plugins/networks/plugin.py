@@ -203,7 +203,7 @@ class Networks(
         # The tags are deleted with the network.
         if item.kind is Kind.TAGS or own is None:
             return Done()
-        return remove_network(cloud, own.id)
+        return remove_network(cloud, own.id, own.name)
 
     def lost(
         self, cloud: Cloud, assignment: Assignment[NetworkSpec], failed: Collection[ResourceId]

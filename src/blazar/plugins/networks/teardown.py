@@ -17,7 +17,7 @@ from ipaddress import ip_address, ip_network
 from typing import Final
 
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
-from blazar.plugins.contract import Done, Outcome, Waiting
+from blazar.plugins.contract import Done, Outcome, Result, ResultKind, Waiting
 from blazar.ports.cloud import Cloud
 from blazar.ports.segments import Port, Route, Segments, Trunk
 
@@ -28,21 +28,24 @@ _ROUNDS: Final = 8
 """The most rounds of one step."""
 
 
-def remove_network(cloud: Cloud, network_id: str) -> Outcome:
-    """Delete a network; if Neutron refuses, first remove what is on it."""
+def remove_network(cloud: Cloud, network_id: str, name: str = "") -> Outcome:
+    """Delete a network; if Neutron refuses, first remove what is on it. *name* is for the result."""
     segments = cloud.segments
+    deleted = (Result(ResultKind.DELETED, f"network {name or network_id}"),)
     reasons: tuple[str, ...] = ()
     refusal = _find_refusal(segments, network_id)
     for _ in range(_ROUNDS):
         if not refusal:
-            return Done()
+            return Done(deleted)
         ports = segments.list_ports(network_id)
         reasons = tuple(_clear(cloud, network_id, ports))
         refusal = _find_refusal(segments, network_id)
         if reasons or not ports:
             break
     reason = (*reasons, refusal)[0]
-    return Waiting(_RETRY, f"network {network_id} is being deleted: {reason}") if refusal else Done()
+    if refusal:
+        return Waiting(_RETRY, f"network {network_id} is being deleted: {reason}", deleted)
+    return Done(deleted)
 
 
 def list_used_ports(segments: Segments, network_id: str) -> tuple[Port, ...]:

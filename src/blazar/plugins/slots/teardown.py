@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.plugins.contract import Done, Outcome, Waiting
+from blazar.plugins.server_results import deleted_servers
 from blazar.plugins.slots.items import Kind, SlotItem
 from blazar.plugins.slots.spec import SpecT
 from blazar.plugins.slots.steps import RETRY, Steps
@@ -63,7 +64,11 @@ class Teardown(Steps[SpecT]):
                 # A server that is gone or cannot be deleted now does not block the others.
                 with suppress(CloudNotFound, CloudConflict):
                     self._cloud.servers.delete_server(each.id)
-        return Waiting(RETRY, f"servers are being deleted: {', '.join(sorted(each.id for each in servers))}")
+        return Waiting(
+            RETRY,
+            f"servers are being deleted: {', '.join(sorted(each.id for each in servers))}",
+            deleted_servers(servers, self._assignment.project_id),
+        )
 
     def _remove_member(self, item: SlotItem) -> Outcome:
         """Remove a host from the aggregate; delete its slots first if the reservation no longer holds it.

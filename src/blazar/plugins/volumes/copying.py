@@ -13,7 +13,7 @@ from typing import Final
 
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
 from blazar.domain.wording import first_few
-from blazar.plugins.contract import Assignment, Done, Outcome, Refused, Waiting
+from blazar.plugins.contract import Assignment, Done, Outcome, Refused, Result, ResultKind, Waiting
 from blazar.plugins.volumes.observed import find_types
 from blazar.plugins.volumes.pool_spec import PoolSpecT
 from blazar.ports.block_storage import Volume, VolumeCopy
@@ -50,7 +50,7 @@ def copy_volumes(cloud: Cloud, assignment: Assignment[PoolSpecT], due: datetime,
     storage, member = cloud.block_storage, cloud.storage_in(assignment.project_id)
     read: _Read = storage.list_backups if kind == BACKUP else storage.list_snapshots
     create: _Create = member.create_backup if kind == BACKUP else member.create_snapshot
-    copies = _Copies(read, create, f"blazar:{assignment.reservation_id}:{due.isoformat()}")
+    copies = _Copies(kind, read, create, f"blazar:{assignment.reservation_id}:{due.isoformat()}")
     for volume_type in find_types(storage, assignment.reservation_id).values():
         for volume in storage.list_volumes(volume_type.id):
             if volume.project_id == assignment.project_id and volume.status != "deleting":
@@ -62,11 +62,13 @@ def copy_volumes(cloud: Cloud, assignment: Assignment[PoolSpecT], due: datetime,
 class _Copies:
     """The copies of one occasion, and the progress for the volumes: texts by volume id."""
 
+    kind: str
     read: _Read
     create: _Create
     occasion: str
     pending: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
+    saved: list[Result] = field(default_factory=list)
 
     def advance(self, volume: Volume) -> None:
         """Request a copy of a volume if it needs one, and note the progress."""
@@ -77,10 +79,18 @@ class _Copies:
         if any(each.is_complete for each in found):
             # Some clouds complete copies immediately.
             self.pending.pop(volume.id, None)
+            self._note_saved(found)
         elif any(not each.has_failed for each in found):
             self.pending[volume.id] = "is being copied"
         elif len(found) >= _ATTEMPTS:
             self.failed[volume.id] = f"{len(found)} copies failed"
+
+    def _note_saved(self, found: Iterable[VolumeCopy]) -> None:
+        """Note complete backups; a snapshot is deleted with its volume."""
+        if self.kind == BACKUP:
+            self.saved += [
+                Result(ResultKind.SAVED, f"backup {each.name}") for each in found if each.is_complete
+            ]
 
     def _of_occasion(self, volume: Volume) -> list[VolumeCopy]:
         return [each for each in self.read(volume.id) if each.description == self.occasion]
@@ -102,7 +112,7 @@ class _Copies:
         reason = _render({**self.failed, **self.pending})
         if self.pending:
             return Waiting(_RETRY, reason)
-        return Refused(reason) if self.failed else Done()
+        return Refused(reason, tuple(self.saved)) if self.failed else Done(tuple(self.saved))
 
 
 def _is_open(copies: Iterable[VolumeCopy]) -> bool:

@@ -222,7 +222,8 @@ class PoolPlugin(
             if isinstance(each, Waiting):
                 return each
         reasons = [each.reason for each in outcomes if isinstance(each, Refused)]
-        return Refused("; ".join(reasons)) if reasons else Done()
+        saved = tuple(one for each in outcomes if isinstance(each, Done | Refused) for one in each.results)
+        return Refused("; ".join(reasons), saved) if reasons else Done(saved)
 
     def leftover_kinds(self, sweep: Sweep) -> tuple[LeftoverKind, ...]:
         """Return volume types."""
@@ -243,14 +244,15 @@ def _clear(
     spec, now = assignment.spec, assignment.now
     ended_at = spec.ended_at or now
     if spec.end_action is EndAction.RETAIN:
-        return move_volumes(cloud, volume_type.id, seen.target, Wait(ended_at, now, spec.wait))
+        wait = Wait(ended_at, now, spec.wait)
+        return move_volumes(cloud, volume_type.id, seen.target, wait, assignment.project_id)
     if spec.end_action is EndAction.FREEZE:
         # A lease that is deleted ends before the end of its window; late rounds do not prolong the freeze.
         ended = Interval.at_least_an_instant(assignment.window.start, min(assignment.window.end, ended_at))
         until = ended.lengthened(spec.grace).end
         if now < until:
             return freeze_volumes(cloud, volume_type.id, now, until)
-    return remove_volumes(cloud, volume_type.id)
+    return remove_volumes(cloud, volume_type.id, assignment.project_id)
 
 
 def _reserved(resource: AllocatedResource) -> int:

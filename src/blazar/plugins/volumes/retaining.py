@@ -17,12 +17,12 @@ from typing import Final
 from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.domain.plugin_resources import PluginResource
 from blazar.domain.wording import first_few
-from blazar.plugins.contract import Done, Outcome, Refused, Waiting
+from blazar.plugins.contract import Done, Outcome, Refused, Result, ResultKind, Waiting
 from blazar.plugins.volumes.detaching import cancel_transfers, detach, leave_groups
 from blazar.plugins.volumes.names import reservation_of
 from blazar.plugins.volumes.pools import find_open_types
 from blazar.plugins.volumes.settings import VolumeSettings
-from blazar.plugins.volumes.teardown import remove_volume
+from blazar.plugins.volumes.teardown import deleted_volumes, name_volume, remove_volume
 from blazar.ports.block_storage import BlockStorage, Volume, VolumeType
 from blazar.ports.cloud import Cloud
 
@@ -31,6 +31,7 @@ CANNOT_MOVE: Final = "volumes that cannot be moved"
 
 _MOVABLE: Final = frozenset({"available", "in-use"})
 _DELETING: Final = "deleting"
+_MOVING: Final = "retyping"
 _SHORTEST_PAUSE: Final = timedelta(seconds=2)
 _LONGEST_PAUSE: Final = timedelta(minutes=10)
 _HOUR: Final = timedelta(hours=1)
@@ -127,7 +128,9 @@ def render_obstacles(obstacles: Mapping[str, str]) -> str:
     return f"{CANNOT_MOVE}: {first_few([f'{key} ({each})' for key, each in sorted(obstacles.items())])}"
 
 
-def move_volumes(cloud: Cloud, type_id: str, target: VolumeType | None, wait: Wait) -> Outcome:
+def move_volumes(
+    cloud: Cloud, type_id: str, target: VolumeType | None, wait: Wait, project_id: str
+) -> Outcome:
     """Advance the move of all volumes of a type by one step; without volumes, return Done.
 
     Args:
@@ -135,6 +138,7 @@ def move_volumes(cloud: Cloud, type_id: str, target: VolumeType | None, wait: Wa
         type_id: The type of the reservation.
         target: The type to which they are moved; None if it does not exist.
         wait: The time since the end, and the time after which volumes that cannot be moved are deleted.
+        project_id: The project about whose volumes results are returned.
     """
     volumes = cloud.block_storage.list_volumes(type_id)
     if not volumes:
@@ -146,7 +150,7 @@ def move_volumes(cloud: Cloud, type_id: str, target: VolumeType | None, wait: Wa
         moves.advance(each)
     if target is None:
         return Waiting(wait.pause, _NO_TARGET)
-    return Waiting(moves.pause(), moves.reason())
+    return Waiting(moves.pause(), moves.reason(), moves.results(volumes, project_id))
 
 
 class _Moves:
@@ -158,6 +162,7 @@ class _Moves:
         self._deleted: list[str] = []
         self._details: list[str] = []
         self._pending: list[str] = []
+        self._moving: list[str] = []
 
     def advance(self, volume: Volume) -> None:
         """Detach a volume, or start its move, or delete it if it has had an obstacle for too long."""
@@ -184,12 +189,15 @@ class _Moves:
             return
         if is_movable:
             self._start(volume)
+        elif volume.status == _MOVING:
+            self._moving.append(volume.id)
         self._pending.append(volume.id)
 
     def _start(self, volume: Volume) -> None:
         assert self._target is not None
         try:
             self._cloud.block_storage.retype_volume(volume.id, self._target.id)
+            self._moving.append(volume.id)
         except CloudNotFound:
             return
         except CloudConflict as error:
@@ -200,6 +208,17 @@ class _Moves:
     def pause(self) -> timedelta:
         """Return the time until the next round."""
         return _SHORTEST_PAUSE if self._deleted else self._wait.pause
+
+    def results(self, volumes: Sequence[Volume], project_id: str) -> tuple[Result, ...]:
+        """Return the results about the volumes of a project whose move was accepted, or that are deleted."""
+        deleted = deleted_volumes([each for each in volumes if each.id in self._deleted], project_id)
+        target = "" if self._target is None else f", moved to volume type {self._target.name}"
+        moved = tuple(
+            Result(ResultKind.SAVED, f"{name_volume(each)}{target}")
+            for each in volumes
+            if each.id in self._moving and each.project_id == project_id
+        )
+        return (*moved, *deleted)
 
     def reason(self) -> str:
         """Return what the volumes wait for, first the obstacles that a person must remove."""

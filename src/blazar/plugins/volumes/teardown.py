@@ -14,7 +14,7 @@ from typing import Final
 
 from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.domain.wording import first_few
-from blazar.plugins.contract import Done, Outcome, Waiting
+from blazar.plugins.contract import Done, Outcome, Result, ResultKind, Waiting
 from blazar.plugins.volumes.detaching import cancel_transfers, detach, leave_groups
 from blazar.ports.block_storage import Volume, VolumeGroup
 from blazar.ports.cloud import Cloud
@@ -22,8 +22,11 @@ from blazar.ports.cloud import Cloud
 _RETRY: Final = timedelta(seconds=2)
 
 
-def remove_volumes(cloud: Cloud, type_id: str) -> Outcome:
-    """Advance the deletion of all volumes of a type by one step; without volumes, return Done."""
+def remove_volumes(cloud: Cloud, type_id: str, project_id: str = "") -> Outcome:
+    """Advance the deletion of all volumes of a type by one step; without volumes, return Done.
+
+    The results are about the volumes of one project.
+    """
     volumes = cloud.block_storage.list_volumes(type_id)
     if not volumes:
         return Done()
@@ -31,7 +34,19 @@ def remove_volumes(cloud: Cloud, type_id: str) -> Outcome:
     leave_groups(cloud, volumes)
     reasons = [reason for each in volumes if (reason := remove_volume(cloud, each))]
     left = f"volumes are being deleted: {first_few(sorted(each.id for each in volumes))}"
-    return Waiting(_RETRY, "; ".join([left, *reasons[:1]]))
+    results = deleted_volumes(volumes, project_id)
+    return Waiting(_RETRY, "; ".join([left, *reasons[:1]]), results)
+
+
+def deleted_volumes(volumes: Iterable[Volume], project_id: str) -> tuple[Result, ...]:
+    """Return the results about volumes that are being deleted; those of other projects are omitted."""
+    own = sorted(name_volume(each) for each in volumes if each.project_id == project_id)
+    return tuple(Result(ResultKind.DELETED, each) for each in own)
+
+
+def name_volume(volume: Volume) -> str:
+    """Return a volume as results name it."""
+    return f"volume {volume.name or volume.id}"
 
 
 def remove_type(cloud: Cloud, type_id: str) -> Outcome:
