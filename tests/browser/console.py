@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import bcrypt
 from browser.chromium import MILLISECONDS
-from playwright.sync_api import Browser, Locator, Page, Response, expect
+from playwright.sync_api import Browser, Locator, Page, Response, Route, expect
 from programs import free_port, start_standalone
 
 USERS: Final[Mapping[str, str]] = {
@@ -115,6 +115,17 @@ class Console:
     def lease(self, name: str) -> Locator:
         """Return the card of a lease."""
         return self.page.get_by_role("article", name=name)
+
+    def change_answers(self, url: str, change: Callable[[Any], None]) -> None:
+        """Change the JSON of the answers to requests of the page to some addresses."""
+
+        def fulfill(route: Route) -> None:
+            answer = route.fetch()
+            found = answer.json()
+            change(found)
+            route.fulfill(response=answer, json=found)
+
+        self.page.route(url, fulfill)
 
     def reserve(self, name: str) -> Locator:
         """Take the first free time; return the card of the lease, which is active or waits for its start."""

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import requests
 from browser.console import Console, OpenConsole, Service
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 
 def test_a_gpu_host_for_four_hours_takes_at_most_five_clicks(open_as: OpenConsole) -> None:
@@ -68,11 +65,9 @@ def test_a_refused_request_is_granted_as_an_alternative(open_as: OpenConsole) ->
 def test_the_form_shows_quota_and_cost_before_anything_is_reserved(open_as: OpenConsole) -> None:
     alice = open_as("alice")
     quota = {"name": "reserved_hosts", "used": 3, "limit": 10, "left": 7}
-    _change_answers(
-        alice, "**/v1/catalogue", lambda found: found["catalogue"]["limits"].update(quotas=[quota])
-    )
+    alice.change_answers("**/v1/catalogue", lambda found: found["catalogue"]["limits"].update(quotas=[quota]))
     costs = [{"filter": "Prices", "amount": "12.5", "unit": "SU"}]
-    _change_answers(alice, "**/v1/leases?dry_run=true", lambda found: found["preview"].update(costs=costs))
+    alice.change_answers("**/v1/leases?dry_run=true", lambda found: found["preview"].update(costs=costs))
     alice.page.reload()
     alice.want(Number="2")
 
@@ -100,18 +95,6 @@ def test_the_form_says_that_volumes_are_deleted(open_as: OpenConsole, service: S
 
     draft = alice.page.get_by_role("region", name="New lease")
     expect(draft).to_contain_text("The volumes in the reserved storage are detached and deleted")
-
-
-def _change_answers(console: Console, url: str, change: Callable[[Any], None]) -> None:
-    """Change the answers of the API to requests of the page."""
-
-    def fulfill(route: Route) -> None:
-        answer = route.fetch()
-        found = answer.json()
-        change(found)
-        route.fulfill(response=answer, json=found)
-
-    console.page.route(url, fulfill)
 
 
 def test_a_lease_is_extended(open_as: OpenConsole) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from browser.console import OpenConsole
+import requests
+from browser.console import OpenConsole, Service
 from playwright.sync_api import expect
 
 
@@ -39,3 +40,25 @@ def test_lessees_have_no_part_for_operators(open_as: OpenConsole) -> None:
 
     expect(alice.page.get_by_role("link", name="Leases")).to_be_visible()
     expect(alice.page.get_by_role("link", name="Operators")).not_to_be_visible()
+
+
+def test_a_maintenance_is_ended_once(open_as: OpenConsole, service: Service) -> None:
+    answer = requests.post(
+        f"{service.url}/v1/maintenance",
+        json={"resource_type": "physical:host", "resources": ["host-3"], "reason": "new disks"},
+        auth=("olga", "olga"),
+        headers={"OpenStack-API-Version": "reservation 1.1"},
+        timeout=30,
+    )
+    assert answer.status_code == 201, answer.text
+    olga = open_as("olga")
+    olga.page.get_by_role("link", name="Operators").click()
+    olga.page.get_by_role("link", name="Maintenance").click()
+    maintenance = olga.page.get_by_role("article", name="new disks")
+    expect(maintenance.get_by_role("button", name="End")).to_be_visible()
+
+    olga.change_answers("**/v1/maintenance", lambda found: found["maintenances"][0].update(status="ENDED"))
+    olga.page.reload()
+
+    expect(maintenance).to_contain_text("ended")
+    expect(maintenance.get_by_role("button")).to_have_count(1)

@@ -75,12 +75,14 @@ function One({ maintenance }: { maintenance: Maintenance }) {
         <button type="button" aria-expanded={plan !== null} onClick={() => void show()}>
           {t.operators.affected}
         </button>
-        <ConfirmButton
-          label={t.operators.endMaintenance}
-          title={t.operators.endMaintenanceTitle}
-          text={t.operators.endMaintenanceText}
-          onConfirm={end}
-        />
+        {maintenance.status !== "ENDED" && (
+          <ConfirmButton
+            label={t.operators.endMaintenance}
+            title={t.operators.endMaintenanceTitle}
+            text={t.operators.endMaintenanceText}
+            onConfirm={end}
+          />
+        )}
       </p>
       {problem && <p class="problem">{problem}</p>}
       {plan && <Plan plan={plan} />}
