@@ -79,6 +79,7 @@ OFFER = {
     "before_end_date": None,
     "lease_id": None,
     "created_at": INSTANT,
+    "expiry_notice": True,
     "reservations": [{"id": "r1", "resource_type": "physical:host", "amount": 1}],
 }
 

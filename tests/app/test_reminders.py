@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 import sqlalchemy as sa
 from app.conftest import EnvWith
-from app.http_env import ADMIN, LESSEE, NEWER, STRANGER, Json, good
+from app.http_env import ADMIN, LESSEE, NEWER, STRANGER, Json, good, refusal
 from app.subscribing import Noticing, make_noticing, noticing_settings
 from clocks import EPOCH
 
@@ -194,6 +194,25 @@ class TestOffers:
         assert (told["id"], told["start_date"]) == (offer["id"], noticing.env.shown(1000))
         assert noticing.webhooks.of(made) == ["offer.expired"]
         assert noticing.webhooks.of(foreign) == []
+
+    def test_one_that_nobody_asked_for_is_not(self, noticing: Noticing) -> None:
+        noticing.subscribe(events=["offer.expired"])
+        silent = self.offer(noticing, expiry_notice=False)
+        lease = noticing.env.create(10, 60)
+        change = {"end_date": noticing.env.date(90), "ttl_seconds": 60, "expiry_notice": False}
+        path = f"/leases/{lease['id']}/offers"
+        changed = good(noticing.env.post(path, change, who=LESSEE, headers=NEWER), 201)["offer"]
+
+        noticing.env.pass_time(5)
+
+        assert (silent["expiry_notice"], changed["expiry_notice"]) == (False, False)
+        assert self.offer(noticing)["expiry_notice"] is True
+        assert noticing.webhooks.received == []
+
+    def test_whether_it_is_told_is_true_or_false(self, noticing: Noticing) -> None:
+        body = {**noticing.env.wish(1000, 1060), "expiry_notice": "no"}
+
+        assert "expiry_notice" in refusal(noticing.env.post("/offers", body, who=LESSEE, headers=NEWER), 400)
 
     def test_one_that_was_committed_is_not(self, noticing: Noticing) -> None:
         noticing.subscribe(events=["offer.expired"])

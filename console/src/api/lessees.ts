@@ -101,7 +101,9 @@ export async function historyOf(id: string): Promise<HistoryEntry[]> {
 }
 
 export async function holdOffer(request: LeaseRequest, key: string): Promise<Offer> {
-  return (await call<{ offer: Offer }>("offers", once("POST", request, key))).value.offer;
+  // The user has not asked for it, so that no notice is sent when it expires.
+  const body = { ...request, expiry_notice: false };
+  return (await call<{ offer: Offer }>("offers", once("POST", body, key))).value.offer;
 }
 
 export async function releaseOffer(id: string): Promise<void> {

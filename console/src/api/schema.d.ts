@@ -1169,6 +1169,11 @@ export interface components {
             events?: Record<string, never>[] | null;
             /** @description For how long the resources are held: 300 seconds by default and at most 900, unless the operator has set other values. */
             ttl_seconds?: number | string | null;
+            /**
+             * @description Whether subscribers get the notice `offer.expired` if it is not committed. False for offers that a program makes while its user fills in a form.
+             * @default true
+             */
+            expiry_notice?: boolean | null;
         };
         /** @description As for a change of the lease, of dates or reservations. Other keys are refused. */
         LeaseOfferCreate: {
@@ -1203,6 +1208,11 @@ export interface components {
             events?: Record<string, never>[] | null;
             /** @description For how long the resources are held: 300 seconds by default and at most 900, unless the operator has set other values. */
             ttl_seconds?: number | string | null;
+            /**
+             * @description Whether subscribers get the notice `offer.expired` if it is not committed. False for offers that a program makes while its user fills in a form.
+             * @default true
+             */
+            expiry_notice?: boolean | null;
         };
         /** @description The resources that satisfy all of `resources`, `filter` and `aggregate`, of which at least one is required. */
         MaintenanceCreate: {
@@ -1928,6 +1938,8 @@ export interface components {
             lease_id: string | null;
             /** @example 2031-04-05T06:07:00.000000 */
             created_at: string;
+            /** @description As in the request; true by default. */
+            expiry_notice: boolean;
             reservations: {
                 /** @description Also the id of the lease's reservation. */
                 id: string;

@@ -15,7 +15,7 @@ from blazar.api.route import Route
 from blazar.api.schema_parts import wrapped, wrapped_list
 from blazar.ports.manager import JsonObject
 
-_KEYS: Final = (*schemas.NEW_LEASE, "ttl_seconds")
+_KEYS: Final = (*schemas.NEW_LEASE, "ttl_seconds", "expiry_notice")
 
 
 def list_offers(call: Call) -> object:

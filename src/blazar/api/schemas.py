@@ -62,6 +62,13 @@ _TTL: JsonSchema = {
     "operator has set other values.",
 }
 
+_EXPIRY_NOTICE: JsonSchema = {
+    "type": ["boolean", "null"],
+    "default": True,
+    "description": "Whether subscribers get the notice `offer.expired` if it is not committed. False for "
+    "offers that a program makes while its user fills in a form.",
+}
+
 LEASE_CREATE_1_0 = BodySchema(
     name="LeaseCreate10",
     definition={
@@ -102,6 +109,7 @@ OFFER_CREATE = BodySchema(
             "name": {**_NAME, "type": ["string", "number", "null"]},
             "events": _NEW_EVENTS,
             "ttl_seconds": _TTL,
+            "expiry_notice": _EXPIRY_NOTICE,
         },
     },
 )
@@ -285,7 +293,7 @@ LEASE_OFFER_CREATE = BodySchema(
     definition={
         **_lease_update(
             _NEWEST_CHANGE,
-            {"events": _NEW_EVENTS, "ttl_seconds": _TTL},
+            {"events": _NEW_EVENTS, "ttl_seconds": _TTL, "expiry_notice": _EXPIRY_NOTICE},
             properties=_CHANGED_RESERVATION,
         ),
         "type": "object",
@@ -841,6 +849,7 @@ COMPONENTS: dict[str, JsonSchema] = {
             "description": "The lease for which the offer is; of a new lease, null until it is committed.",
         },
         created_at=INSTANT,
+        expiry_notice={"type": "boolean", "description": "As in the request; true by default."},
         reservations={
             "type": "array",
             "items": complete(

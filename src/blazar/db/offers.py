@@ -70,6 +70,7 @@ class SqlOffers:
             "lease_id": None if offer.change is None else offer.change.lease_id,
             "planned_change": None if offer.change is None else _encode_change(offer.change),
             "outdated_at": None,
+            "expiry_notice": offer.expiry_notice,
         }
         self._connection.execute(_INSERT, [row])
         types = {each.id: each.resource_type for each in offer.reservations}
@@ -177,6 +178,7 @@ class SqlOffers:
             committed_at=row["committed_at"],
             change=None if row["planned_change"] is None else _decode_change(row),
             outdated_at=row["outdated_at"],
+            expiry_notice=row["expiry_notice"],
         )
 
 

@@ -300,6 +300,7 @@ offers = _table(
     # JSON: the request, and for each reservation what it held and what it is to hold.
     sa.Column("planned_change", _LongText),
     sa.Column("outdated_at", Instant),
+    sa.Column("expiry_notice", sa.Boolean, nullable=False, server_default=sa.true()),
     sa.Index(None, "project_id", "expires_at"),
 )
 # Apart from the allocations of leases: those of an expired offer do not count, but may still exist.

@@ -67,6 +67,8 @@ class Offer:
     change: OfferedChange | None = None
     """None for a new lease."""
     outdated_at: datetime | None = None
+    expiry_notice: bool = True
+    """Whether subscribers are told if it expires; not if a program made it without being asked."""
 
     def status_at(self, now: datetime) -> OfferStatus:
         """Return the status; *now* is by the clock that all managers share."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from blazar.app.idempotency import KeyedRequest, keyed_request, perform_once, store_answer
@@ -26,6 +26,16 @@ from blazar.ports.manager import Caller
 from blazar.ports.store import Transaction
 
 JsonObject = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferTerms:
+    """The keys of a request for an offer that are not those of a lease."""
+
+    ttl: timedelta
+    """How long the resources are held."""
+    expiry_notice: bool
+    """Whether subscribers are told if the offer expires."""
 
 
 def create_offer_once(context: Context, caller: Caller, key: str, body: JsonObject) -> JsonObject:
@@ -51,7 +61,8 @@ def create_offer(
     Args:
         context: The context.
         caller: The caller.
-        body: As for a lease, but without the need for a ``name``; optionally ``ttl_seconds``.
+        body: As for a lease, but without the need for a ``name``; optionally ``ttl_seconds`` and
+            ``expiry_notice``.
         keyed: The request with its idempotency key, if it has one.
 
     Raises:
@@ -60,7 +71,7 @@ def create_offer(
         Conflict: The resources are not available, or the project has too many offers; nothing is stored.
         AlreadyAnswered: A concurrent request with the same idempotency key was faster; nothing is stored.
     """
-    ttl = parse_ttl(context, body)
+    terms = parse_terms(context, body)
     name = body.get("name")
     request = parse_new_lease(context, caller, {**body, "name": "" if name is None else name})
     if not request.reservations:
@@ -74,7 +85,7 @@ def create_offer(
         request = replace(request, reservations=looked_up(work, request.reservations), keyed=keyed)
         with explaining(work, request, body), work.enforcing.aborted_on_failure():
             return retrying(
-                context, lambda attempt: _create_once(context, work, request, before_end, ttl, attempt)
+                context, lambda attempt: _create_once(context, work, request, before_end, terms, attempt)
             )
 
 
@@ -83,7 +94,7 @@ def _create_once(
     work: RequestWork,
     request: NewLease,
     before_end: datetime | None,
-    ttl: timedelta,
+    terms: OfferTerms,
     attempt: int,
 ) -> JsonObject:
     now = context.clock.now()
@@ -94,7 +105,7 @@ def _create_once(
     holdings = dict(zip((each.id for each in lease.reservations), found.chosen, strict=True))
     work.check_create(lease, holdings)
     work.quota.prepare()
-    offer = _offer(context, lease, window, found, ttl)
+    offer = _offer(context, lease, window, found, terms)
     view = offer_view(context, offer)
     with context.store.begin() as transaction:
         store_answer(transaction, request.keyed, view, now)
@@ -119,7 +130,7 @@ def check_number(context: Context, transaction: Transaction, offer: Offer) -> No
         raise TooManyOffers(limit)
 
 
-def _offer(context: Context, lease: Lease, window: Interval, found: Found, ttl: timedelta) -> Offer:
+def _offer(context: Context, lease: Lease, window: Interval, found: Found, terms: OfferTerms) -> Offer:
     before_end = lease.find_event(EventType.BEFORE_END)
     now = context.shared_now()
     return Offer(
@@ -131,15 +142,23 @@ def _offer(context: Context, lease: Lease, window: Interval, found: Found, ttl: 
         end=lease.end,
         before_end=None if before_end is None else before_end.time,
         # A lease cannot be created after its end.
-        expires_at=min(now + ttl, lease.end),
+        expires_at=min(now + terms.ttl, lease.end),
         reservations=lease.reservations,
         allocations=tuple(allocations_of(context, lease.reservations, window, found.chosen)),
         created_at=now,
+        expiry_notice=terms.expiry_notice,
     )
 
 
-def parse_ttl(context: Context, body: JsonObject) -> timedelta:
-    """Return how long the offer is to be held. Raises InvalidParameter."""
+def parse_terms(context: Context, body: JsonObject) -> OfferTerms:
+    """Return the terms of an offer. Raises InvalidParameter."""
+    notice = body.get("expiry_notice")
+    if notice is not None and not isinstance(notice, bool):
+        raise InvalidParameter("expiry_notice", "must be true or false")
+    return OfferTerms(ttl=_parse_ttl(context, body), expiry_notice=notice is not False)
+
+
+def _parse_ttl(context: Context, body: JsonObject) -> timedelta:
     offers = context.settings.leases.offers
     if body.get("ttl_seconds") is None:
         return offers.default_ttl

@@ -14,7 +14,7 @@ from blazar.app.leases.change_refusals import explaining_change
 from blazar.app.leases.plan import Plan
 from blazar.app.leases.read import read_lease
 from blazar.app.leases.update import allowed_plan, asked_keys
-from blazar.app.offers.create import check_number, parse_ttl
+from blazar.app.offers.create import OfferTerms, check_number, parse_terms
 from blazar.app.offers.read import offer_view
 from blazar.app.request_work import RequestWork, request_work
 from blazar.booking.context import Context
@@ -71,7 +71,7 @@ def create_lease_offer(
         context: The context.
         caller: The caller. The offer belongs to the project of the lease.
         lease_id: The lease.
-        body: As for a change; optionally ``ttl_seconds``.
+        body: As for a change; optionally ``ttl_seconds`` and ``expiry_notice``.
         expected: The owner that the lease must have; None for any.
         keyed: The request with its idempotency key, if it has one.
 
@@ -83,14 +83,14 @@ def create_lease_offer(
     """
     lease = read_lease(context, lease_id, expected)
     context.clock_guard.check()
-    ttl, asked = parse_ttl(context, body), asked_keys(body)
+    terms, asked = parse_terms(context, body), asked_keys(body)
     if not asked.keys() - {"name"}:
         raise MissingParameter("start_date, end_date, before_end_date or reservations")
     work = request_work(context, caller, lease.project_id, is_dry_run=True)
 
     def once(attempt: int) -> JsonObject:
         present = read_lease(context, lease_id, expected) if attempt else lease
-        return _create_once(work, present, asked, ttl, keyed, attempt)
+        return _create_once(work, present, asked, terms, keyed, attempt)
 
     with explaining_change(work, lease_id, body), work.enforcing.aborted_on_failure():
         return retrying(context, once)
@@ -100,13 +100,13 @@ def _create_once(
     work: RequestWork,
     lease: Lease,
     asked: JsonObject,
-    ttl: timedelta,
+    terms: OfferTerms,
     keyed: KeyedRequest | None,
     attempt: int,
 ) -> JsonObject:
     context = work.context
     plan = allowed_plan(work, lease, asked, attempt)
-    offer = _offer(work, lease, plan, asked, ttl)
+    offer = _offer(work, lease, plan, asked, terms)
     view = offer_view(context, offer)
     with context.store.begin() as transaction:
         store_answer(transaction, keyed, view, context.clock.now())
@@ -122,7 +122,7 @@ def _create_once(
     return view
 
 
-def _offer(work: RequestWork, lease: Lease, plan: Plan, asked: JsonObject, ttl: timedelta) -> Offer:
+def _offer(work: RequestWork, lease: Lease, plan: Plan, asked: JsonObject, terms: OfferTerms) -> Offer:
     context, now = work.context, work.context.shared_now()
     before_end = plan.lease.find_event(EventType.BEFORE_END)
     change = OfferedChange(
@@ -139,11 +139,12 @@ def _offer(work: RequestWork, lease: Lease, plan: Plan, asked: JsonObject, ttl: 
         start=plan.lease.start,
         end=plan.lease.end,
         before_end=None if before_end is None else before_end.time,
-        expires_at=_expiry(lease, plan, asked, now, ttl),
+        expires_at=_expiry(lease, plan, asked, now, terms.ttl),
         reservations=plan.lease.reservations,
         allocations=tuple(_missing(context, plan)),
         created_at=now,
         change=change,
+        expiry_notice=terms.expiry_notice,
     )
 
 

@@ -82,6 +82,7 @@ def offer_view(context: Context, offer: Offer) -> JsonObject:
         "before_end_date": API.date(offer.before_end),
         "lease_id": _lease_id(offer),
         "created_at": API.date(offer.created_at),
+        "expiry_notice": offer.expiry_notice,
         "reservations": [
             {
                 **rendered_spec(context.plugins.get(each.resource_type), each),

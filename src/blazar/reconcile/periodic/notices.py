@@ -155,7 +155,7 @@ def _notice(kind: NoticeType, lease: Lease, data: JsonObject, at: datetime) -> N
 
 
 def _tell_expired_offers(context: Context) -> None:
-    """Notify each subscriber once of offers that expired without being committed."""
+    """Notify each subscriber once of offers that expired without being committed, unless they are silent."""
     kind, now = NoticeType.OFFER_EXPIRED, context.clock.now()
     with context.store.read() as transaction:
         subscribed = transaction.subscriptions.of_types({kind})
@@ -163,6 +163,8 @@ def _tell_expired_offers(context: Context) -> None:
         told = {(each.subscription_id, each.about) for each in transaction.subscriptions.list_told({kind})}
     deliveries: list[tuple[Delivery, Told]] = []
     for offer in offers:
+        if not offer.expiry_notice:
+            continue
         about = {
             "id": offer.id,
             "name": offer.name,
