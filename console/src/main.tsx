@@ -10,7 +10,7 @@ import { App } from "./page/App";
 import { startPlace } from "./page/place";
 import { startPreferences } from "./page/preferences";
 import { pollCatalogue } from "./search/catalogue";
-import { startSearch, startWish } from "./search/store";
+import { startChoices, startSearch, startWish } from "./search/store";
 import { askSignIn, readSession, session } from "./session/store";
 import "./style/page.css";
 import { startClock } from "./time/clock";
@@ -30,6 +30,7 @@ async function start(): Promise<void> {
     if (!session.value || begun) return;
     begun = true;
     startWish();
+    startChoices();
     startSearch();
     startCalendar();
     void pollCatalogue();

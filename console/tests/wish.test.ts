@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Property, ResourceType } from "../src/api/values";
 import { en } from "../src/messages/en";
 import { condition } from "../src/search/catalogue";
+import { fieldsOf, needsChoices } from "../src/search/fields";
 import { countedReservation, isUnderstood, searchBody, understand, type Wish } from "../src/search/wish";
 import { fromApi } from "../src/time/instant";
 
@@ -169,6 +170,38 @@ describe("a wish", () => {
   it("without the size of a unit has a mistake", () => {
     expect(meaning({ own: { template_id: "1" } }, PARTS)).toEqual({ own: en.search.badValue("vcpus") });
     expect(meaning({ own: { vcpus: "1" } }, PARTS)).toEqual({ own: en.search.missing("template_id") });
+  });
+});
+
+describe("objects of the cloud", () => {
+  const flavors = [
+    { id: "f-1", name: "small", vcpus: 1, disk_gb: 10 },
+    { id: "f-2", name: "large" },
+  ];
+  const listing = { ...PARTS, choices: { template_id: flavors } };
+
+  it("are chosen by name if the service lists them", () => {
+    const field = fieldsOf(listing, [NETWORK])?.find((each) => each.key === "template_id");
+    expect(field).toMatchObject({ kind: "choice", values: ["f-1", "f-2"] });
+    expect(field).toMatchObject({ labels: ["small (vcpus 1, disk_gb 10)", "large"] });
+  });
+
+  it("are in the request with their ids, the first one by default", () => {
+    const chosen = (own: Wish["own"]) => understood({ own: { vcpus: "1", ...own } }, listing, [NETWORK]).reservation;
+    expect(chosen({})["template_id"]).toBe("f-1");
+    expect(chosen({ template_id: "f-2" })["template_id"]).toBe("f-2");
+  });
+
+  it("are entered as ids if the service lists none", () => {
+    for (const choices of [null, {}, { template_id: [] }]) {
+      const field = fieldsOf({ ...PARTS, choices }, [NETWORK])?.find((each) => each.key === "template_id");
+      expect(field?.kind).toBe("text");
+    }
+  });
+
+  it("are asked for only if a request needs an id", () => {
+    expect([needsChoices(PARTS, [NETWORK]), needsChoices(listing, [NETWORK])]).toEqual([true, true]);
+    expect(needsChoices(WHOLE, [])).toBe(false);
   });
 });
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import requests
 from browser.console import Console, OpenConsole, Service
 from playwright.sync_api import expect
@@ -41,6 +43,27 @@ def test_no_type_has_keys_of_which_the_page_does_not_know(open_as: OpenConsole) 
         expect(times).not_to_contain_text("Missing parameter")
 
     assert len(types) == 7
+
+
+def test_flavors_are_chosen_by_name(open_as: OpenConsole) -> None:
+    flavors = [{"id": "f-1", "name": "small", "vcpus": 1}, {"id": "f-2", "name": "large", "vcpus": 8}]
+    alice = open_as("alice")
+
+    def list_flavors(found: Any) -> None:
+        for each in found["catalogue"]["resource_types"]:
+            if each["resource_type"] == "flavor:instance":
+                each["choices"] = {"flavor_id": flavors}
+
+    alice.change_answers("**/v1/catalogue?choices=true", list_flavors)
+    search = alice.page.get_by_role("search")
+    types = search.get_by_label("Resources", exact=True).locator("option")
+
+    alice.want(Resources=types.filter(has_text="any instance (flavor:instance)").inner_text())
+
+    field = search.get_by_label("flavor_id")
+    expect(field.locator("option")).to_have_text(["small (vcpus 1)", "large (vcpus 8)"])
+    with alice.page.expect_request(lambda request: '"flavor_id":"f-2"' in (request.post_data or "")):
+        field.select_option(label="large (vcpus 8)")
 
 
 def test_a_refused_request_is_granted_as_an_alternative(open_as: OpenConsole) -> None:

@@ -24,8 +24,10 @@ function once(method: Call["method"], body: unknown, key: string): Call {
   return { method: method ?? "POST", body, headers: { "Idempotency-Key": key }, repeatable: true };
 }
 
-export async function getCatalogue(): Promise<Catalogue> {
-  return (await call<{ catalogue: Catalogue }>("catalogue")).value.catalogue;
+/** Return the catalogue; with *choices*, the service asks the cloud for the objects that a request can name. */
+export async function getCatalogue(choices: boolean): Promise<Catalogue> {
+  const query = { choices: choices ? "true" : undefined };
+  return (await call<{ catalogue: Catalogue }>("catalogue", { query })).value.catalogue;
 }
 
 export async function searchSlots(body: unknown, signal?: AbortSignal): Promise<TimeSlots> {

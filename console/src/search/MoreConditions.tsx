@@ -37,6 +37,7 @@ export function MoreConditions() {
 
 /** Return whether a person has to enter something. */
 function isNeeded(field: Field): boolean {
+  if (field.kind === "choice") return field.labels !== undefined;
   return (field.kind === "number" && field.required) || (field.kind === "text" && field.required && !field.canBeEmpty);
 }
 
@@ -72,9 +73,11 @@ function OwnField({ field, type }: { field: Field; type: ResourceType }) {
       <span>{labelOf(field.key)}</span>
       {field.kind === "choice" ? (
         <select value={value} onChange={(event) => enter(field.key, event.currentTarget.value)}>
-          {field.values.map((each) => (
+          {/* What was entered before the list was known may not be in it. */}
+          {!field.values.includes(value) && <option value={value}>{value}</option>}
+          {field.values.map((each, number) => (
             <option key={each} value={each}>
-              {choiceLabel(field.key, each)}
+              {field.labels?.[number] ?? choiceLabel(field.key, each)}
             </option>
           ))}
         </select>

@@ -7,9 +7,12 @@ import type { Catalogue, Property, ResourceType, Value } from "../api/values";
 export const catalogue = signal<Catalogue | null>(null);
 export const catalogueProblem = signal<string | null>(null);
 
+/** Whether the objects that a request can name are needed. */
+export const choicesNeeded = signal(false);
+
 export async function readCatalogue(): Promise<void> {
   try {
-    catalogue.value = await getCatalogue();
+    catalogue.value = await getCatalogue(choicesNeeded.value);
     catalogueProblem.value = null;
   } catch (problem) {
     // What is known stays usable.

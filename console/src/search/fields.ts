@@ -12,7 +12,14 @@ export type Field =
       /** Whether an empty text is a value. */
       readonly canBeEmpty: boolean;
     }
-  | { readonly kind: "choice"; readonly key: string; readonly values: readonly string[]; readonly required: boolean };
+  | {
+      readonly kind: "choice";
+      readonly key: string;
+      readonly values: readonly string[];
+      readonly required: boolean;
+      /** What people read instead of the values, if these are ids of objects of the cloud. */
+      readonly labels?: readonly string[];
+    };
 
 const COUNTS = new Set(["min", "max", "amount"]);
 const AFFINITIES = ["any", "together", "apart"];
@@ -32,8 +39,8 @@ interface ReservationSchema {
 /**
  * Return how the keys of a type are entered, or null if neither its plugin nor a schema tells its keys.
  *
- * The schema of the catalogue says what is required and which values there are. A key is a choice, too, if
- * resources have a property of its name.
+ * The schema of the catalogue says what is required and which values there are. A key is a choice, too, if the
+ * service lists objects for it, or if resources have a property of its name.
  */
 export function fieldsOf(type: ResourceType, properties: readonly Property[]): Field[] | null {
   const schema = type.schema as ReservationSchema | null;
@@ -59,12 +66,28 @@ function fieldOf(
   if (types.includes("boolean")) return { kind: "choice", key, values: AFFINITIES, required: false };
   const values = schema.enum?.filter((each) => typeof each === "string");
   if (values?.length) return { kind: "choice", key, values: defaultFirst(values), required: false };
+  const listed = type.choices?.[key];
+  if (listed?.length) {
+    return { kind: "choice", key, values: listed.map((each) => each.id), labels: listed.map(labelOf), required: true };
+  }
   const present = properties.find((each) => each.property === key)?.values.map((each) => String(each.value));
   const isUnit = type.unit_keys.includes(key);
   if (present?.length && !isUnit) return { kind: "choice", key, values: present, required: true };
   const isNumber = types.length ? types[0] === "integer" : isUnit && !key.endsWith("_id");
   if (isNumber) return { kind: "number", key, required };
   return { kind: "text", key, required, canBeEmpty: required && !isUnit && !key.endsWith("_id") };
+}
+
+/** Return whether a person would have to know an id that the service may list. */
+export function needsChoices(type: ResourceType, properties: readonly Property[]): boolean {
+  const fields = fieldsOf({ ...type, choices: null }, properties) ?? [];
+  return fields.some((each) => each.kind === "text" && each.required && !each.canBeEmpty);
+}
+
+/** Return the name of an object with everything else that the service tells of it. */
+function labelOf({ id: _id, name, ...more }: Readonly<Record<string, unknown>>): string {
+  const facts = Object.entries(more).map(([key, value]) => `${key} ${String(value)}`);
+  return facts.length ? `${String(name)} (${facts.join(", ")})` : String(name);
 }
 
 function defaultFirst(values: readonly string[]): readonly string[] {

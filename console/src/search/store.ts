@@ -1,4 +1,4 @@
-import { computed, effect, signal } from "@preact/signals";
+import { computed, effect, signal, untracked } from "@preact/signals";
 import { previewLease, searchSlots } from "../api/lessees";
 import { Refused, type Refusal, textOf } from "../api/problem";
 import type { TimeSlots } from "../api/values";
@@ -6,7 +6,8 @@ import { t } from "../messages";
 import { zone } from "../page/preferences";
 import { minute } from "../time/clock";
 import { floorToMinute, MINUTE, toApi } from "../time/instant";
-import { catalogue, propertiesOf, typeOf } from "./catalogue";
+import { catalogue, choicesNeeded, propertiesOf, readCatalogue, typeOf } from "./catalogue";
+import { needsChoices } from "./fields";
 import { type Understood, type Wish, countedReservation, isUnderstood, searchBody, understand } from "./wish";
 
 export const wish = signal<Wish>({
@@ -34,6 +35,18 @@ export function startWish(): void {
     const simple = types.filter((each) => each.unit_keys.length === 0);
     const ranked = (simple.length ? simple : types).toSorted((a, b) => b.reservable - a.reservable);
     change({ resourceType: ranked[0]!.resource_type, property: null, own: {}, placement: "" });
+  });
+}
+
+/** Read the objects of the cloud that requests can name when a type is chosen for which ids are needed. */
+export function startChoices(): void {
+  const needing = computed(() => {
+    const type = typeOf(wish.value.resourceType);
+    return type && needsChoices(type, propertiesOf(type.resource_type)) ? type.resource_type : null;
+  });
+  effect(() => {
+    choicesNeeded.value = needing.value !== null;
+    if (needing.value !== null) void untracked(readCatalogue);
   });
 }
 
