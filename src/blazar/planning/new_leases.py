@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from blazar.app.leases.requests import NewLease, NewReservation, parse_new_lease
+from blazar.app.leases.new_lease import NewLease, parse_new_lease
+from blazar.app.leases.requests import NewReservation
 from blazar.booking.context import Context
 from blazar.booking.search import Search, find_resources
 from blazar.booking.specs import booked_window

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from blazar.app.leases.alternatives import Alternative
-from blazar.app.leases.requests import JsonObject, NewLease
+from blazar.app.leases.new_lease import NewLease
+from blazar.app.leases.requests import JsonObject
 from blazar.domain.dates import before_end_for_new, format_date
 from blazar.domain.interval import Interval
 

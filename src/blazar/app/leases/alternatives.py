@@ -15,7 +15,8 @@ from typing import Final
 
 from blazar.app.leases.changed_requirements import Candidate, ChangedRequirements, Changes
 from blazar.app.leases.groupings import without_keys
-from blazar.app.leases.requests import NewLease, NewReservation, parse_reservation
+from blazar.app.leases.new_lease import NewLease
+from blazar.app.leases.requests import NewReservation, parse_reservation
 from blazar.app.leases.wishes import make_grant_check, searches_for
 from blazar.app.request_work import RequestWork
 from blazar.booking.search import Found, Search, find_in_window, shortest_durations

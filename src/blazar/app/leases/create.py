@@ -6,11 +6,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from blazar.app.idempotency import KeyedRequest, keyed_request, perform_once, store_answer
-from blazar.app.leases.new_lease import allocations_of, new_lease, provided
+from blazar.app.leases.new_lease import NewLease, allocations_of, new_lease, parse_new_lease, provided
 from blazar.app.leases.preview import lease_preview
 from blazar.app.leases.refusals import explaining
 from blazar.app.leases.refused import recording_refusal
-from blazar.app.leases.requests import NewLease, parse_new_lease
 from blazar.app.leases.wishes import held_by, looked_up, searches_for
 from blazar.app.request_work import RequestWork, request_work
 from blazar.booking import event_types

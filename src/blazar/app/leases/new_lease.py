@@ -1,18 +1,70 @@
-"""A new lease as a value, made from a request or an offer."""
+"""A new lease: as a request describes it, and as the value that is made from the request or from an offer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from blazar.app.leases.requests import NewLease
+from blazar.app.idempotency import KeyedRequest
+from blazar.app.leases.requests import JsonObject, NewReservation, parse_items, parse_name, parse_new_items
 from blazar.app.request_work import RequestWork
 from blazar.booking.assignments import exists_ahead
 from blazar.booking.context import Context
 from blazar.booking.specs import booked_window_of
+from blazar.domain.dates import check_new_dates, counted_as_now, parse_date
+from blazar.domain.errors import MissingParameter
 from blazar.domain.interval import Interval
-from blazar.domain.lease import Allocation, Event, EventType, Holdings, Lease, LeaseStatus, Reservation
+from blazar.domain.lease import (
+    Allocation,
+    Event,
+    EventType,
+    Holdings,
+    Lease,
+    LeaseId,
+    LeaseStatus,
+    Reservation,
+)
+from blazar.ports.manager import Caller
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewLease:
+    """A requested lease, with the ids that it will have. ``before_end`` is the value as sent."""
+
+    id: LeaseId
+    name: str
+    start: datetime
+    end: datetime
+    before_end: object
+    reservations: tuple[NewReservation, ...]
+    keyed: KeyedRequest | None = None
+    """The request with its idempotency key, if it has one."""
+
+
+def parse_new_lease(context: Context, caller: Caller, body: JsonObject) -> NewLease:
+    """Return the lease that a request describes.
+
+    Raises:
+        BadRequest: Checked in this order: missing keys, dates, then each reservation.
+    """
+    missing = [key for key in ("name", "start_date", "end_date") if body.get(key) is None]
+    if missing:
+        raise MissingParameter(*missing)
+    items = parse_new_items(context, body.get("reservations"))
+    now = context.clock.now()
+    start = counted_as_now(parse_date("start_date", body["start_date"], now), now)
+    end = parse_date("end_date", body["end_date"], now)
+    check_new_dates(start, end, now)
+    reservations = parse_items(context, caller, items)
+    return NewLease(
+        id=LeaseId(context.new_id()),
+        name=parse_name(body["name"]),
+        start=start,
+        end=end,
+        before_end=body.get("before_end_date"),
+        reservations=reservations,
+    )
 
 
 def new_lease(work: RequestWork, request: NewLease, before_end: datetime | None) -> Lease:

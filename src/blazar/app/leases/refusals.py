@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from blazar.app.leases.alternative_views import alternative_view
 from blazar.app.leases.alternatives import AlternativeSearch
-from blazar.app.leases.requests import JsonObject, NewLease, NewReservation
+from blazar.app.leases.new_lease import NewLease
+from blazar.app.leases.requests import JsonObject, NewReservation
 from blazar.app.leases.wishes import searches_for
 from blazar.app.request_work import RequestWork
 from blazar.app.usage_rules import MARGIN

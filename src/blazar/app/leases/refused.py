@@ -6,8 +6,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from blazar.app.leases.new_lease import new_lease
-from blazar.app.leases.requests import NewLease
+from blazar.app.leases.new_lease import NewLease, new_lease
 from blazar.app.request_work import RequestWork
 from blazar.domain.errors import BlazarError, NotEnoughResources
 

@@ -1,12 +1,10 @@
-"""Parsing of requests about leases: JSON is converted to types where it enters."""
+"""Parsing of the parts of requests about leases: JSON is converted to types where it enters."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
-from blazar.app.idempotency import KeyedRequest
 from blazar.app.leases.groupings import parse_grouping
 from blazar.app.leases.limits import (
     check_amounts,
@@ -16,10 +14,9 @@ from blazar.app.leases.limits import (
 )
 from blazar.booking.context import Context, Plugin
 from blazar.booking.specs import requirement_of
-from blazar.domain.dates import check_new_dates, counted_as_now, parse_date
 from blazar.domain.errors import InvalidParameter, MissingParameter
 from blazar.domain.grouping import Grouping
-from blazar.domain.lease import LeaseId, ReservationId
+from blazar.domain.lease import ReservationId
 from blazar.domain.requirements import Requirement
 from blazar.ports.manager import Caller
 
@@ -39,51 +36,13 @@ class NewReservation:
     grouping: Grouping | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewLease:
-    """A requested lease, with the ids that it will have. ``before_end`` is the value as sent."""
-
-    id: LeaseId
-    name: str
-    start: datetime
-    end: datetime
-    before_end: object
-    reservations: tuple[NewReservation, ...]
-    keyed: KeyedRequest | None = None
-    """The request with its idempotency key, if it has one."""
-
-
-def parse_new_lease(context: Context, caller: Caller, body: JsonObject) -> NewLease:
-    """Return the lease that a request describes.
-
-    Raises:
-        BadRequest: Checked in this order: missing keys, dates, then each reservation.
-    """
-    missing = [key for key in ("name", "start_date", "end_date") if body.get(key) is None]
-    if missing:
-        raise MissingParameter(*missing)
-    items = _new_items(context, body.get("reservations"))
-    now = context.clock.now()
-    start = counted_as_now(parse_date("start_date", body["start_date"], now), now)
-    end = parse_date("end_date", body["end_date"], now)
-    check_new_dates(start, end, now)
-    reservations = _new_reservations(context, caller, items)
-    return NewLease(
-        id=LeaseId(context.new_id()),
-        name=parse_name(body["name"]),
-        start=start,
-        end=end,
-        before_end=body.get("before_end_date"),
-        reservations=reservations,
-    )
-
-
 def parse_new_reservations(context: Context, caller: Caller, value: object) -> tuple[NewReservation, ...]:
     """Return the reservations that a request describes. Raises BadRequest."""
-    return _new_reservations(context, caller, _new_items(context, value))
+    return parse_items(context, caller, parse_new_items(context, value))
 
 
-def _new_items(context: Context, value: object) -> Sequence[JsonObject]:
+def parse_new_items(context: Context, value: object) -> Sequence[JsonObject]:
+    """Return the objects that describe new reservations, each with a type. Raises BadRequest."""
     items = parse_objects(value)
     check_number_of_reservations(context.settings.leases.limits, items)
     for item in items:
@@ -105,9 +64,8 @@ def parse_name(value: object) -> str:
     return value
 
 
-def _new_reservations(
-    context: Context, caller: Caller, items: Sequence[JsonObject]
-) -> tuple[NewReservation, ...]:
+def parse_items(context: Context, caller: Caller, items: Sequence[JsonObject]) -> tuple[NewReservation, ...]:
+    """Return the reservations that objects with types describe. Raises BadRequest."""
     limits = context.settings.leases.limits
     reservations: list[NewReservation] = []
 

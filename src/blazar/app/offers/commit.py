@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from blazar.app.idempotency import KeyedRequest, keyed_request, perform_once, store_answer
-from blazar.app.leases.new_lease import allocations_of, new_lease, provided
-from blazar.app.leases.requests import NewLease, NewReservation, parse_name
+from blazar.app.leases.new_lease import NewLease, allocations_of, new_lease, provided
+from blazar.app.leases.requests import NewReservation, parse_name
 from blazar.app.offers.read import read_offer
 from blazar.app.open_offers import COMMIT_ATTEMPTS, check_open
 from blazar.app.request_work import RequestWork, request_work

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from blazar.app.idempotency import KeyedRequest, keyed_request, perform_once, store_answer
-from blazar.app.leases.new_lease import allocations_of, new_lease
+from blazar.app.leases.new_lease import NewLease, allocations_of, new_lease, parse_new_lease
 from blazar.app.leases.refusals import explaining
-from blazar.app.leases.requests import NewLease, parse_new_lease
 from blazar.app.leases.wishes import held_by, looked_up, searches_for
 from blazar.app.offers.read import offer_view
 from blazar.app.request_work import RequestWork, request_work
