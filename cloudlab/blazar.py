@@ -63,6 +63,7 @@ def configure(plan: Plan) -> None:
                 "aggregate_properties": "place:place-*",
             },
             "virtual:floatingip": {"check_interval_minutes": 1},
+            "network": {"check_interval_minutes": 1},
             "usage_records": {"observation_interval_minutes": 1},
             "virtual:volume": {
                 "check_interval_minutes": 1,

@@ -10,6 +10,7 @@ from blazarclient.exception import BlazarClientException
 from cloudlab.tests.actors import Actor, Operator, in_minutes
 from cloudlab.tests.end_to_end_lab import EndToEndLab
 from cloudlab.tests.floatingips import ADDRESSES, AddressPool, port_of
+from cloudlab.tests.networks import VLANS, Segments
 from cloudlab.waiting import wait_until
 
 FIRST, SECOND = ADDRESSES
@@ -98,27 +99,38 @@ def test_an_active_lease_shrinks_to_the_addresses_on_ports(
 
 
 @pytest.mark.long
-def test_an_address_that_neutron_gives_away_is_noticed_before_it_hurts_a_lease(
-    lab: EndToEndLab, pool: AddressPool, lessee: Actor, other: Actor
+def test_what_neutron_gives_away_is_noticed_before_it_hurts_a_lease(
+    lab: EndToEndLab, pool: AddressPool, segments: Segments, lessee: Actor, other: Actor
 ) -> None:
+    """Addresses and network segments together: the test waits for the start of a lease, and for checks."""
     lease = lessee.reserve_floatingips(1, start=in_minutes(2), end=in_minutes(60))
+    ahead = segments.reserve(lessee, start=in_minutes(30))
+    (vlan,) = segments.held(lessee, ahead)
+    (spare,) = {*VLANS} - {vlan}
 
-    with pool.in_neutrons_pool(FIRST):
-        assert FIRST in lab.check_floatingips()
-        assert (pool.reservable(FIRST), pool.reservable(SECOND)) == (False, True)
-        wait_until(
-            lambda: "reservation.replaced" in lab.history(lease["id"]), "it has another one", seconds=30
-        )
-        with pytest.raises(BlazarClientException, match="Not enough floating IPs") as refusal:
-            other.reserve_floatingips(1, start=in_minutes(10), end=in_minutes(20))
-        assert refusal.value.code == 400
-    with pool.given_to(other, FIRST) as foreign:
-        lessee.wait_for_lease(lease, "ACTIVE", seconds=300)
-        assert pool.of(lessee, lease).keys() == {SECOND}
-        lessee.end(lease)
-        assert pool.existing().keys() == {FIRST}
-        assert pool.existing()[FIRST]["id"] == foreign["id"]
+    with segments.taken(other, vlan):
+        with pool.in_neutrons_pool(FIRST):
+            assert FIRST in lab.check_floatingips()
+            assert (pool.reservable(FIRST), pool.reservable(SECOND)) == (False, True)
+            wait_until(
+                lambda: "reservation.replaced" in lab.history(lease["id"]), "it has another one", seconds=30
+            )
+            with pytest.raises(BlazarClientException, match="Not enough floating IPs") as refusal:
+                other.reserve_floatingips(1, start=in_minutes(10), end=in_minutes(20))
+            assert refusal.value.code == 400
+        with pool.given_to(other, FIRST) as foreign:
+            lessee.wait_for_lease(lease, "ACTIVE", seconds=300)
+            assert pool.of(lessee, lease).keys() == {SECOND}
+            lessee.end(lease)
+            assert pool.existing().keys() == {FIRST}
+            assert pool.existing()[FIRST]["id"] == foreign["id"]
+        segments.wait_until_reservable(vlan, False)
+        wait_until(lambda: segments.held(lessee, ahead) == {spare}, "it has another segment", seconds=30)
+        assert lessee.status(ahead) == "PENDING"
+        with pytest.raises(BlazarClientException, match="Not enough networks"):
+            segments.reserve(other, start=in_minutes(30))
     pool.wait_until_reservable(FIRST, True)
+    segments.wait_until_reservable(vlan, True)
 
 
 def test_what_neutron_itself_may_give_out_is_not_registered(
