@@ -146,6 +146,24 @@ class VolumeUser:
         answer = self.cinder.post("/volumes", json={"volume": body}, raise_exc=False)
         return str(answer.json()["volume"]["id"]) if answer.ok else int(answer.status_code)
 
+    def add_until_gone(self, type_name: str) -> int:
+        """Request volumes of 1 GiB until the type does not exist for the lessee; return how many were made.
+
+        Raises:
+            LabError: The type still exists after a timeout.
+        """
+        api, made = self.cinder, 0
+        body = {"volume": {"name": "late", "size": 1, "volume_type": type_name}}
+
+        def is_gone() -> bool:
+            nonlocal made
+            answer = api.post("/volumes", json=body, raise_exc=False)
+            made += answer.ok
+            return bool(answer.status_code == 404)
+
+        wait_until(is_gone, f"type {type_name} cannot be used", seconds=_SECONDS, every_seconds=0)
+        return made
+
     def create(self, size: int, type_name: str) -> str:
         """Return the id of a new volume that is available."""
         made = self.request(size, type_name)

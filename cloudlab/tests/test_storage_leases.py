@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from uuid import uuid4
 
@@ -91,16 +92,22 @@ def test_capacity_grows_and_shrinks_but_not_below_its_use(
 def test_attached_volumes_end_with_their_snapshots_and_backups_stay(
     storage: Storage, lessee: Actor, user: VolumeUser
 ) -> None:
-    lease = user.reserve(4)
+    """Meanwhile, the lessee adds volumes for as long as the type can be used."""
+    lease = user.reserve(8)
     lessee.wait_for_lease(lease, "ACTIVE")
-    volume = user.create(1, storage.only_type())
+    name = storage.only_type()
+    volume = user.create(1, name)
     user.post("/snapshots", {"snapshot": {"volume_id": volume, "name": "mine"}})
     wait_until(lambda: _is_snapshotted(user), "the snapshot is complete", seconds=60)
     backup = user.post("/backups", {"backup": {"volume_id": volume, "name": "mine"}})["backup"]["id"]
     user.wait_for(volume, "available")
     server = user.attach(volume)
 
-    lessee.end_now(lease)
+    with ThreadPoolExecutor() as threads:
+        adding = [threads.submit(user.add_until_gone, name) for _ in range(2)]
+        lessee.reservations.put(f"/leases/{lease['id']}", json={"end_date": "now"})
+        assert sum(each.result() for each in adding) > 0
+    lessee.wait_for_lease(lease, "TERMINATED")
 
     assert storage.volumes() == {}
     found = user.cinder.get(f"/backups/{backup}").json()["backup"]
