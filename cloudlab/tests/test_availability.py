@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -106,6 +108,111 @@ def test_a_chosen_host_is_released_while_the_lease_is_active(operator: Operator,
     assert operator.hosts_of(lease) == {kept}
     assert released in operator.freepool()["hosts"]
     lessee.end(lease)
+
+
+def end_of(lease: Mapping[str, Any], *, later: int = 0) -> datetime:
+    """Return the end of a lease, or an instant so many minutes later."""
+    return datetime.fromisoformat(lease["end_date"]).replace(tzinfo=UTC) + timedelta(minutes=later)
+
+
+@pytest.fixture
+def busy(lessee: Actor) -> Json:
+    """Return an active lease of two hosts."""
+    return started(lessee, ask(lessee, "POST", "/leases", wish(hosts(2))))
+
+
+def test_an_extension_is_held_and_replaces_a_host_that_another_lease_has_then(
+    operator: Operator, lessee: Actor, other: Actor, busy: Json
+) -> None:
+    path, reservation = f"/leases/{busy['id']}", reservation_of(busy)
+    blocked, kept = sorted(operator.hosts_of(busy))
+    end, longer, longest = (end_of(busy, later=minutes) for minutes in (0, 30, 60))
+    other.reserve(start=end, end=longest, resource_properties=only(blocked))
+
+    def extended(on_conflict: str) -> Json:
+        changes = [{"id": reservation, "on_conflict": on_conflict}]
+        return ask(lessee, "PUT", path, {"end_date": longer.strftime(FORMAT), "reservations": changes})
+
+    assert [extended(each)["status_code"] for each in ("fail", "drop")] == [409, 409]
+    answer = extended("replace")
+    assert answer["status_code"] == 200, answer
+    wait_until(lambda: len(operator.hosts_of(busy)) == 2, "the other host is handed over", seconds=60)
+    held = operator.hosts_of(busy)
+    (added,) = held - {kept}
+    assert blocked in operator.freepool()["hosts"]
+    (change,) = answer["changes"]
+    ids = {name: each["id"] for name, each in operator.registered().items()}
+    assert [change[key] for key in ("kept", "added", "released")] == [
+        [ids[kept]],
+        [ids[added]],
+        [ids[blocked]],
+    ]
+
+    offer = ask(lessee, "POST", f"{path}/offers", {"end_date": longest.strftime(FORMAT)})["offer"]
+    dates = {"start_date": longer.strftime(FORMAT), "end_date": longest.strftime(FORMAT)}
+    refused = ask(other, "POST", "/leases", {**wish(hosts(1, only(added))), **dates})
+    answer = ask(lessee, "PUT", path, {"offer_id": offer["id"]})
+    assert (refused["status_code"], answer["status_code"]) == (409, 200), (refused, answer)
+    assert end_of(answer["lease"]) == longest
+    assert operator.hosts_of(busy) == held
+    assert lessee.status(busy) == "ACTIVE"
+
+    found = ask(lessee, "GET", f"{path}/resources")["resources"]
+    assert {one["name"] for each in found for one in each["resources"]} == held
+    server = lessee.boot(reservation=found[0]["use"]["scheduler_hints"]["reservation"])
+    assert lessee.wait_for_server(server) == "ACTIVE"
+    assert operator.host_of_server(server) in held
+
+
+def test_an_extension_of_a_lease_ahead_drops_a_host_that_another_lease_has_then(
+    operator: Operator, lessee: Actor, other: Actor
+) -> None:
+    lease = lessee.reserve(2, start=in_minutes(120), end=in_minutes(150))
+    blocked, kept = sorted(operator.booked(lease))
+    other.reserve(start=end_of(lease), end=end_of(lease, later=60), resource_properties=only(blocked))
+    change = {
+        "end_date": end_of(lease, later=30).strftime(FORMAT),
+        "reservations": [{"id": reservation_of(lease), "on_conflict": "drop"}],
+    }
+
+    answer = ask(lessee, "PUT", f"/leases/{lease['id']}", change)
+
+    assert answer["status_code"] == 200, answer
+    assert operator.booked(lease) == {kept}
+    assert end_of(answer["lease"]) == end_of(lease, later=30)
+
+
+def test_the_calendar_shows_the_own_leases_and_that_others_and_maintenance_exist(
+    operator: Operator, lessee: Actor, other: Actor, busy: Json
+) -> None:
+    held = operator.hosts_of(busy)
+    other.reserve(start=end_of(busy), end=end_of(busy, later=60), resource_properties=only(min(held)))
+    closed = min({*RESERVABLE} - held)
+    maintenance = operator.blazar.maintenance.create([closed], reason="new disks")
+
+    def states(actor: Actor, at: datetime) -> Mapping[str, int]:
+        (group,) = ask(actor, "GET", "/timeline", **query)["groups"]
+        shown = at.strftime(FORMAT)
+        (found,) = [each for each in group["intervals"] if each["start_date"] <= shown < each["end_date"]]
+        return {key: number for key, number in found.items() if number and not key.endswith("_date")}
+
+    query: dict[str, Any] = {"resource_type": "physical:host", "to": end_of(busy, later=120).strftime(FORMAT)}
+    try:
+        now, later = in_minutes(1), end_of(busy)
+        assert states(lessee, now) == {"mine": 2, "maintenance": 1, "free": 1}
+        assert states(other, now) == {"taken": 2, "maintenance": 1, "free": 1}
+        assert states(lessee, later) == {"taken": 1, "maintenance": 1, "free": 2}
+        assert states(other, later) == {"mine": 1, "maintenance": 1, "free": 2}
+
+        rows = ask(other, "GET", "/timeline", **query, resources="true")["resources"]
+        states_of_each = sorted([one["state"] for one in each["intervals"]] for each in rows)
+        assert states_of_each == [[], ["maintenance"], ["taken"], ["taken", "mine"]]
+        names = [*RESERVABLE, busy["id"], busy["name"], lessee.project_id, maintenance["id"], "new disks"]
+        assert [each for each in names if each in json.dumps(rows)] == []
+        seen = ask(operator, "GET", "/timeline", **query, resources="true")["resources"]
+        assert {each["id"] for each in seen} == {each["id"] for each in operator.registered().values()}
+    finally:
+        operator.blazar.maintenance.delete(maintenance["id"])
 
 
 @pytest.mark.usefixtures("pool")
