@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from cloudlab.tests.actors import Actor, Operator, in_minutes, only, reservation_of
-from cloudlab.tests.end_to_end_lab import RESERVABLE
+from blazarclient.exception import BlazarClientException
+from cloudlab.tests.actors import Actor, Json, Operator, in_minutes, only, reservation_of
+from cloudlab.tests.end_to_end_lab import RESERVABLE, EndToEndLab
 from cloudlab.waiting import wait_until
 
 SECONDS_TO_HAND_OVER = 60
@@ -111,21 +112,43 @@ def test_hosts_are_handed_over_from_lease_to_lease_by_themselves(
     lessee.images.delete(f"/v2/images/{snapshots(lessee, snapshot)[0]}")
 
 
-def test_a_lease_that_grows_and_shrinks_keeps_its_server(operator: Operator, lessee: Actor) -> None:
+def test_a_lease_that_grows_keeps_its_server_and_gets_another_host_for_a_reported_one(
+    lab: EndToEndLab, operator: Operator, lessee: Actor, other: Actor
+) -> None:
     lease = lessee.start()
     reservation = reservation_of(lease)
     server = lessee.boot(reservation=reservation)
     assert lessee.wait_for_server(server) == "ACTIVE"
-    home = operator.host_of_server(server)
+    home = str(operator.host_of_server(server))
 
     lessee.blazar.lease.update(lease["id"], reservations=[{"id": reservation, "min": 3, "max": 3}])
     wait_until(
         lambda: len(operator.hosts_of(lease)) == 3, "two more hosts come", seconds=SECONDS_TO_HAND_OVER
     )
+    grown = operator.hosts_of(lease)
+    broken, _ = sorted(grown - {home})
+    (spare,) = {*RESERVABLE} - grown
 
-    assert home in operator.hosts_of(lease)
+    assert status_of_report(other, lease, broken) == 403
+    assert status_of_report(lessee, lease, home) == 409
+    lessee.blazar.lease.replace(lease["id"], [broken], "no network")
+    changed = grown - {broken} | {spare}
+    wait_until(lambda: operator.hosts_of(lease) == changed, "it is replaced", seconds=SECONDS_TO_HAND_OVER)
+    assert broken in operator.freepool()["hosts"]
+    # The lease never gets a reported host again, and no other one is free.
+    assert status_of_report(lessee, lease, spare) == 409
+
+    assert operator.hosts_of(lease) == changed
+    assert f"{broken}: no network" in lab.history(lease["id"])
     assert lessee.status(lease) == "ACTIVE"
     assert not lessee.is_gone(server)
+
+
+def status_of_report(actor: Actor, lease: Json, host: str) -> int:
+    """Return the status with which the report of a broken host is refused."""
+    with pytest.raises(BlazarClientException) as refusal:
+        actor.blazar.lease.replace(lease["id"], [host], "no network")
+    return int(refusal.value.code)
 
 
 def snapshots(actor: Actor, name: str) -> list[str]:
