@@ -31,10 +31,14 @@ _PLUGINS: Final = (
 _MIGRATIONS: Final = REPOSITORY / "src" / "blazar" / "db" / "migrations" / "versions"
 
 
-def configure(plan: Plan) -> None:
+def configure(plan: Plan, usage_records: Mapping[str, files.Option] | None = None) -> None:
     """Write the configuration; the environment must be installed.
 
     Intervals are short, so that tests need not wait long.
+
+    Args:
+        plan: The plan.
+        usage_records: Further options of this section.
     """
     files.write_ini(
         plan.folder.etc("blazar") / "blazar.conf",
@@ -64,7 +68,7 @@ def configure(plan: Plan) -> None:
             },
             "virtual:floatingip": {"check_interval_minutes": 1},
             "network": {"check_interval_minutes": 1},
-            "usage_records": {"observation_interval_minutes": 1},
+            "usage_records": {"observation_interval_minutes": 1, **(usage_records or {})},
             "virtual:volume": {
                 "check_interval_minutes": 1,
                 "retain_volume_type": cinder.ORDINARY_TYPE,

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
+from cloudlab import blazar
+from cloudlab import plan as plans
 from cloudlab.tests.actors import Actor, Json, in_minutes, reservation_of
+from cloudlab.tests.end_to_end_lab import EndToEndLab
+from cloudlab.tests.notices import consumer
+from cloudlab.tests.test_faults import MANAGERS
 from cloudlab.waiting import wait_until
 
 API = {"OpenStack-API-Version": "reservation 1.1"}
@@ -17,8 +24,39 @@ def usage(actor: Actor, by: str = "project") -> list[Json]:
     return groups
 
 
+@pytest.fixture
+def ending_no_shows(lab: EndToEndLab, other: Actor) -> Iterator[None]:
+    """Let the managers end leases of hosts that are not used for a minute, but not those of ``other``."""
+    plan = plans.read(lab.openstack.folder)
+    assert plan is not None
+    services = [lab.openstack.service(name) for name in MANAGERS]
+
+    def restart() -> None:
+        # As in a crash: a regular end waits for the work in progress, and nothing depends on it here.
+        for each in services:
+            each.kill()
+        for each in services:
+            each.start()
+        for each in services:
+            each.wait_until_answers()
+
+    options = {
+        "no_show_grace_minutes": "physical:host=1",
+        "no_show_warning_minutes": "1",
+        "no_show_exempt_projects": other.project_id,
+    }
+    blazar.configure(plan, options)
+    restart()
+    yield
+    blazar.configure(plan)
+    restart()
+
+
 @pytest.mark.long
-def test_a_host_with_a_server_is_in_use_and_another_is_idle(lessee: Actor, other: Actor) -> None:
+@pytest.mark.usefixtures("ending_no_shows")
+def test_used_and_idle_hosts_are_counted_and_a_lease_that_is_never_used_ends(
+    lab: EndToEndLab, lessee: Actor, other: Actor
+) -> None:
     def hours(figure: str) -> float:
         return sum(
             float(each["hours"][figure])
@@ -28,11 +66,18 @@ def test_a_host_with_a_server_is_in_use_and_another_is_idle(lessee: Actor, other
         )
 
     used, idle = hours("in_use"), hours("idle")
-    lease = lessee.start(2)
-    server = lessee.boot(reservation=reservation_of(lease))
-    assert lessee.wait_for_server(server) == "ACTIVE"
+    with consumer(lab.openstack) as notices:
+        lease = lessee.start(2)
+        server = lessee.boot(reservation=reservation_of(lease))
+        assert lessee.wait_for_server(server) == "ACTIVE"
+        unused, exempt = lessee.start(), other.start()
 
-    wait_until(lambda: hours("in_use") > used and hours("idle") > idle, "both are seen", seconds=200)
+        wait_until(lambda: hours("in_use") > used and hours("idle") > idle, "both are seen", seconds=200)
+        lessee.wait_for_lease(unused, "TERMINATED", seconds=240)
+        notices.wait_for("lease.event.end_lease", unused["id"])
+        assert "lease.no_show" in notices.of(unused["id"])
+        assert "lease.no_show" not in notices.of(exempt["id"])
 
+    assert (lessee.status(lease), other.status(exempt)) == ("ACTIVE", "ACTIVE")
     assert lessee.project_id not in {each["value"] for each in usage(other)}
     lessee.end(lease)
