@@ -94,9 +94,9 @@ def _show_quotas(cloud: SimulatedCloud, call: Call) -> Reply:
 
 
 def _set_quotas(cloud: SimulatedCloud, call: Call) -> Reply:
-    ((key, limit),) = call.body["quota_set"].items()
-    change = cloud.block_storage.set_quota
-    return _refused_with_400(lambda: change(call["id"], key.removeprefix("gigabytes_"), limit), 200)
+    limits = {key.removeprefix("gigabytes_"): limit for key, limit in call.body["quota_set"].items()}
+    change = cloud.block_storage.set_quotas
+    return _refused_with_400(lambda: change(call["id"], limits), 200)
 
 
 def _list_volumes(cloud: SimulatedCloud, call: Call) -> Reply:

@@ -36,6 +36,43 @@ class TestLeases:
             env.cloud.create_volume("elsewhere", 1, made.name)
         storage.end(lease)
 
+    def test_a_start_takes_three_calls_for_each_pool_and_a_constant(
+        self, env: HttpEnv, storage: Storage
+    ) -> None:
+        names = [FAST, SLOW, *(f"block1@more#{number}" for number in range(5))]
+        for each in names[2:]:
+            env.cloud.add_storage_pool(each, 100)
+        storage.register(*names)
+
+        def count(pools: int) -> int:
+            before = sum(env.cloud.calls.values())
+            storage.create(amount=pools, gibibytes=10, affinity=False)
+            return sum(env.cloud.calls.values()) - before
+
+        one, six = count(1), count(6)
+
+        assert six - one == 5 * 3
+        assert one <= 3 + 6
+
+    def test_a_refused_quota_of_one_pool_does_not_prevent_that_of_another(
+        self, env: HttpEnv, storage: Storage
+    ) -> None:
+        storage.register(FAST, SLOW)
+        lease = storage.create(10, 60, amount=2, gibibytes=10, affinity=False)
+        env.pass_time(9)
+        first, second = storage.types()
+        env.cloud.block_storage.add_type_access(first.id, "project")
+        env.cloud.block_storage.set_quotas("project", {first.name: 90, second.name: 5})
+        used = env.cloud.create_volume("project", 80, first.name)
+
+        env.pass_time(11)
+
+        assert env.status(lease) == "STARTING"
+        assert storage.room() == [10, 90]
+        env.cloud.block_storage.delete_volume(used.id)
+        env.pass_time(13)
+        assert (env.status(lease), storage.room()) == ("ACTIVE", [10, 10])
+
     def test_lessees_learn_the_names_of_their_types(self, env: HttpEnv, storage: Storage) -> None:
         storage.register(FAST)
         lease = storage.create()

@@ -91,7 +91,7 @@ def fill_storage(cloud: SimulatedCloud, server_id: str) -> None:
     cloud.add_storage_pool("block@fast#ssd", 10, capabilities={"media": "ssd"})
     made = cloud.block_storage.create_type("t", "text", {"pool_name": "ssd"})
     cloud.block_storage.add_type_access(made.id, "project")
-    cloud.block_storage.set_quota("project", "t", 9)
+    cloud.block_storage.set_quotas("project", {"t": 9})
     cloud.block_storage.deletion_time = DELETION_TIME
     kept, given, going, moving, gone = (cloud.create_volume("project", 1, "t").id for _ in range(5))
     cloud.snapshot_volume(kept)

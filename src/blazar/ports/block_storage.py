@@ -169,11 +169,15 @@ class BlockStorage(Protocol):
     def get_quotas(self, project_id: str, type_names: Collection[str]) -> Mapping[str, TypeQuota]:
         """Return a project's quota by type; types that do not exist are omitted."""
 
-    def set_quota(self, project_id: str, type_name: str, limit: int) -> None:
-        """Set a project's quota for a type.
+    def set_quotas(self, project_id: str, limits: Mapping[str, int]) -> None:
+        """Set a project's quotas for types in one request.
+
+        Args:
+            project_id: The project.
+            limits: The limits in GiB by name of the type.
 
         Raises:
-            CloudConflict: More is used, or the type does not exist.
+            CloudConflict: More of a type is used, or a type does not exist; no quota was set.
         """
 
     def list_volumes(self, type_id: str) -> tuple[Volume, ...]:

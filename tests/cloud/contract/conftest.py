@@ -56,6 +56,6 @@ def private(lab: CloudLab, cinder: BlockStorage, pool: StoragePool) -> VolumeTyp
         "blazar:reservation": "of a test",
     }
     made = cinder.create_type(lab.name("reservation:1"), "for a test", specs)
-    cinder.set_quota(lab.project_ids[0], made.name, 3)
+    cinder.set_quotas(lab.project_ids[0], {made.name: 3})
     cinder.add_type_access(made.id, lab.project_ids[0])
     return made

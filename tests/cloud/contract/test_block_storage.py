@@ -101,16 +101,33 @@ def test_a_quota_is_not_lowered_below_what_is_used(
     storage.create_volume(one, 2, private.name)
 
     with pytest.raises(CloudConflict):
-        cinder.set_quota(one, private.name, 1)
+        cinder.set_quotas(one, {private.name: 1})
 
     assert cinder.get_quotas(one, [private.name])[private.name].limit == 3
-    cinder.set_quota(one, private.name, 2)
+    cinder.set_quotas(one, {private.name: 2})
     assert cinder.get_quotas(one, [private.name])[private.name].limit == 2
 
 
 def test_the_quota_of_an_unknown_type_cannot_be_set(lab: CloudLab, cinder: BlockStorage) -> None:
     with pytest.raises(CloudConflict):
-        cinder.set_quota(lab.project_ids[0], lab.name("none"), 1)
+        cinder.set_quotas(lab.project_ids[0], {lab.name("none"): 1})
+
+
+def test_quotas_for_several_types_are_all_set_or_none(
+    lab: CloudLab, cinder: BlockStorage, private: VolumeType
+) -> None:
+    one, names = lab.project_ids[0], (private.name, lab.name("reservation:2"))
+    cinder.create_type(names[1], "for a test", {"blazar:reservation": "of a test"})
+
+    def limits() -> list[int]:
+        found = cinder.get_quotas(one, names)
+        return [found[each].limit for each in names]
+
+    cinder.set_quotas(one, {names[0]: 5, names[1]: 6})
+    assert limits() == [5, 6]
+    with pytest.raises(CloudConflict):
+        cinder.set_quotas(one, {names[0]: 7, lab.name("none"): 1, names[1]: 8})
+    assert limits() == [5, 6]
 
 
 def test_a_type_with_volumes_is_not_deleted(
@@ -307,7 +324,7 @@ def test_a_snapshot_counts_towards_the_quota(
     lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType, member: ProjectStorage
 ) -> None:
     volume_id = storage.create_volume(lab.project_ids[0], 2, private.name)
-    cinder.set_quota(lab.project_ids[0], private.name, 4)
+    cinder.set_quotas(lab.project_ids[0], {private.name: 4})
 
     made = member.create_snapshot(volume_id, lab.name("snapshot"), "for a test")
 

@@ -96,9 +96,9 @@ class OpenStackBlockStorage:
         answer = self._cinder.get("os-quota-sets", project_id, params={"usage": "true"}, version=_ANY)
         return answer.read(lambda body: _quotas(body["quota_set"], type_names))
 
-    def set_quota(self, project_id: str, type_name: str, limit: int) -> None:
-        """Set a project's quota for a type. Raises CloudConflict."""
-        body = {"quota_set": {_quota_key(type_name): limit}}
+    def set_quotas(self, project_id: str, limits: Mapping[str, int]) -> None:
+        """Set a project's quotas for types in one request. Raises CloudConflict."""
+        body = {"quota_set": {_quota_key(name): limit for name, limit in limits.items()}}
         self._cinder.put("os-quota-sets", project_id, body=body, version=_ANY, means=_NOT_NOW)
 
     def list_volumes(self, type_id: str) -> tuple[Volume, ...]:

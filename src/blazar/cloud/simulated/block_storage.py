@@ -108,15 +108,18 @@ class SimulatedBlockStorage(Service):
             if name in existing
         }
 
-    @writes("block_storage.set_quota")
-    def set_quota(self, project_id: str, type_name: str, limit: int) -> None:
-        """Set a project's quota for a type. Raises CloudConflict."""
-        if all(each.name != type_name for each in self._state.volume_types.values()):
-            raise CloudConflict(f"no quota is named gigabytes_{type_name}")
-        used = used_by(self._state, project_id, type_name)
-        if limit < used:
-            raise CloudConflict(f"gigabytes_{type_name}: {used} are in use")
-        self._state.type_quotas[quota_key(project_id, type_name)] = limit
+    @writes("block_storage.set_quotas")
+    def set_quotas(self, project_id: str, limits: Mapping[str, int]) -> None:
+        """Set a project's quotas for types; all of them, or none. Raises CloudConflict."""
+        existing = {each.name for each in self._state.volume_types.values()}
+        for type_name, limit in limits.items():
+            if type_name not in existing:
+                raise CloudConflict(f"no quota is named gigabytes_{type_name}")
+            used = used_by(self._state, project_id, type_name)
+            if limit < used:
+                raise CloudConflict(f"gigabytes_{type_name}: {used} are in use")
+        for type_name, limit in limits.items():
+            self._state.type_quotas[quota_key(project_id, type_name)] = limit
 
     @reads("block_storage.list_volumes")
     def list_volumes(self, type_id: str) -> tuple[Volume, ...]:

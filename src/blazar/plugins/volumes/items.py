@@ -43,11 +43,13 @@ class VolumeItem:
 
 @dataclass(slots=True, kw_only=True)
 class VolumesSeen:
-    """The state of Cinder; a step that creates a type records it here."""
+    """The state of Cinder; a step that creates a type, or sets quotas, records it here."""
 
     items: frozenset[VolumeItem] = frozenset()
     types: dict[str, VolumeType] = field(default_factory=dict)
     """The reservation's volume types, by scope."""
+    limited: set[str] = field(default_factory=set)
+    """Scopes whose quota a step has set together with that of another scope."""
     target: VolumeType | None = None
     """The ordinary type to which volumes are moved at the end; None if it does not exist."""
     notes: Mapping[str, object] = field(default_factory=dict)

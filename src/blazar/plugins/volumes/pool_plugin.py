@@ -82,7 +82,7 @@ class PoolPlugin(
     collection: ClassVar[str] = STORAGE_POOLS.name
     problem_texts: ClassVar[Mapping[str, str]] = PROBLEM_TEXTS
     public_facts: ClassVar[frozenset[str]] = PUBLIC_POOL_FACTS
-    independent_ranks: ClassVar[frozenset[int]] = frozenset(Kind)
+    independent_ranks: ClassVar[frozenset[int]] = frozenset(Kind) - {Kind.QUOTA}
     clean_up_ranks: ClassVar[frozenset[int]] = frozenset({Kind.VOLUMES})
     size_keys: ClassVar[str]
     """The keys of a request that say how much it reserves, for refusals."""
@@ -135,7 +135,7 @@ class PoolPlugin(
             return Waiting(RETRY, "the volume type does not exist yet")
         try:
             if item.kind is Kind.QUOTA:
-                cloud.block_storage.set_quota(assignment.project_id, made.name, item.gibibytes)
+                _set_quotas(cloud.block_storage, assignment, item, seen)
             else:
                 cloud.block_storage.add_type_access(made.id, assignment.project_id)
         except CloudConflict as error:
@@ -199,7 +199,7 @@ class PoolPlugin(
         """Lower a quota. Raises CannotChange if volumes took the room in the meantime."""
         name = type_name(assignment.reservation_id, resource_id)
         try:
-            storage.set_quota(assignment.project_id, name, size)
+            storage.set_quotas(assignment.project_id, {name: size})
         except CloudConflict as error:
             raise CannotChange(
                 f"{self.size_keys}: a volume has just taken the space: {error.message}"
@@ -261,6 +261,27 @@ def _reserved(resource: AllocatedResource) -> int:
     if share is None:
         return int(resource.facts.get(CAPACITY) or 0)
     return share.slots * sum(amount for _, amount in share.demand.amounts)
+
+
+def _set_quotas(
+    storage: BlockStorage, assignment: Assignment[PoolSpecT], item: VolumeItem, seen: VolumesSeen
+) -> None:
+    """Set the quota of a pool together with those of the reservation's other pools, in one request.
+
+    Raises:
+        CloudConflict: The quota of the pool is refused; if that of another one is, only this one is set.
+    """
+    if item.scope in seen.limited:
+        return
+    sizes = {each.id: _reserved(each) for each in assignment.resources if each.id in seen.types}
+    limits = {seen.types[scope].name: size for scope, size in sizes.items()}
+    try:
+        storage.set_quotas(assignment.project_id, limits)
+        seen.limited.update(sizes)
+    except CloudConflict:
+        if len(limits) == 1:
+            raise
+        storage.set_quotas(assignment.project_id, {seen.types[item.scope].name: item.gibibytes})
 
 
 def _make_type(
