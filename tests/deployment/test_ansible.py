@@ -189,7 +189,7 @@ def variables_of(folder: Path, wheels: Path, database: str) -> dict[str, Any]:
 @pytest.fixture
 def machine(tmp_path: Path, wheels: Path, python: Path) -> Iterator[Machine]:
     """Yield a machine on which nothing is installed."""
-    (tmp_path / "inventory").write_text("[blazar]\nblazar-here ansible_connection=local\n")
+    write_inventory(tmp_path)
     # Notes the units that are restarted.
     (tmp_path / "restart.py").write_text(
         f"import pathlib, sys; (pathlib.Path({str(tmp_path)!r}) / ('restarted-' + sys.argv[1])).touch()"
@@ -206,6 +206,18 @@ def machine(tmp_path: Path, wheels: Path, python: Path) -> Iterator[Machine]:
         )
         stack.callback(found.units.stop)
         yield found
+
+
+@pytest.fixture
+def bare_machine(tmp_path: Path) -> Machine:
+    """Return a machine for plays that are refused before anything is installed."""
+    write_inventory(tmp_path)
+    return Machine(tmp_path, variables_of(tmp_path, tmp_path / "wheels", "mysql+pymysql://nowhere/blazar"))
+
+
+def write_inventory(folder: Path) -> None:
+    """Write the inventory of this machine."""
+    (folder / "inventory").write_text("[blazar]\nblazar-here ansible_connection=local\n")
 
 
 def mode(path: Path) -> int:
@@ -327,15 +339,17 @@ def test_a_machine_is_installed_left_alone_and_upgraded(machine: Machine) -> Non
     assert (machine.play()["changed"], machine.changed_tasks()) == (0, [])
 
 
-def test_missing_variables_are_named(machine: Machine) -> None:
+def test_missing_variables_are_named(bare_machine: Machine) -> None:
     with pytest.raises(AssertionError, match="Set blazar_version, blazar_database_connection"):
-        machine.play(blazar_transport_url="")
+        bare_machine.play(blazar_transport_url="")
 
 
 @pytest.mark.parametrize("password", ["a\\$b", "two\nlines"])
-def test_a_password_that_no_configuration_file_can_have_is_refused(machine: Machine, password: str) -> None:
+def test_a_password_that_no_configuration_file_can_have_is_refused(
+    bare_machine: Machine, password: str
+) -> None:
     with pytest.raises(AssertionError, match="blazar_keystone has a line break, or a backslash") as refusal:
-        machine.play(blazar_keystone={"password": password})
+        bare_machine.play(blazar_keystone={"password": password})
 
     # The output names the variable only.
     assert password.encode("unicode_escape").decode() not in str(refusal.value)
