@@ -112,6 +112,8 @@ def site(env: HttpEnv) -> HttpEnv:
     return env
 
 
+# A case takes a tenth of a second, and far longer on a busy machine.
+@pytest.mark.timeout(max(900, CASES))
 @pytest.mark.parametrize("part", range(4))
 def test_a_search_finds_what_would_be_granted(site: HttpEnv, pool: Pool, part: int) -> None:
     pool.register(1, 2, 3)
