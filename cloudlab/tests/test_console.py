@@ -1,10 +1,11 @@
-"""The console with Keystone, alone and inside Horizon, in a real browser."""
+"""The console with Keystone, alone and inside Horizon, mostly in a real browser."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+import requests
 from browser.chromium import open_chromium
 from browser.console import Console, open_console
 from playwright.sync_api import Browser, expect
@@ -43,6 +44,53 @@ def test_a_lessee_signs_in_with_keystone_and_reserves_a_host(console: Console, l
     console.page.get_by_text("Settings").click()
     console.page.get_by_role("button", name="Sign out").click()
     expect(console.page.get_by_role("dialog", name="Sign in")).to_be_visible()
+
+
+def test_an_application_credential_and_another_project_begin_sessions(
+    openstack: OpenStackLab, lab: EndToEndLab, lessee: Actor
+) -> None:
+    """Without a browser: what the page sends is tested against the embedded service."""
+    user_id = openstack.session("lessee").get_user_id()
+    identity, admin = openstack.api("identity", "lessee"), openstack.api("identity")
+    other = lab.other.project_id
+    credentials = f"/users/{user_id}/application_credentials"
+    wanted = {"application_credential": {"name": "console", "roles": [{"name": "member"}]}}
+    made = identity.post(credentials, json=wanted).json()["application_credential"]
+    role_id = next(each["id"] for each in admin.get("/roles").json()["roles"] if each["name"] == "member")
+    grant = f"/projects/{other}/users/{user_id}/roles/{role_id}"
+    page = requests.Session()
+    page.headers["X-Requested-With"] = "blazar-console"
+    # Its cookie is only for encrypted connections; a browser makes an exception for this machine.
+    page.hooks["response"].append(lambda answer, **_: page.headers.update(cookie_of(answer)))
+    url = f"{str(lessee.reservations.get_endpoint()).removesuffix('/v1')}/ui"
+    account = openstack.details.accounts["lessee"]
+    lease = lessee.reserve()
+    try:
+        sent = {"method": "application_credential", "id": made["id"], "secret": made["secret"]}
+        begun = page.post(f"{url}/session", json=sent)
+        assert (begun.status_code, begun.json()["project"]["id"]) == (200, lessee.project_id)
+        listed = page.get(f"{url}/api/v1/leases").json()["leases"]
+        assert [each["id"] for each in listed] == [lease["id"]]
+        # Keystone does not let such a credential have other projects.
+        assert page.put(f"{url}/session", json={"project_id": other}).status_code in (401, 403)
+        identity.delete(f"{credentials}/{made['id']}")
+        assert page.post(f"{url}/session", json=sent).status_code == 401
+
+        admin.put(grant)
+        sent = {"method": "password", "user": account.user, "password": account.password}
+        assert page.post(f"{url}/session", json=sent).status_code == 200
+        switched = page.put(f"{url}/session", json={"project_id": other})
+        assert (switched.status_code, switched.json()["project"]["id"]) == (200, other)
+        assert page.get(f"{url}/api/v1/leases").json()["leases"] == []
+    finally:
+        admin.delete(grant, raise_exc=False)
+        identity.delete(f"{credentials}/{made['id']}", raise_exc=False)
+
+
+def cookie_of(answer: requests.Response) -> dict[str, str]:
+    """Return the header that sends the cookie of an answer back, if it has one."""
+    cookie = answer.headers.get("Set-Cookie")
+    return {} if cookie is None else {"Cookie": cookie.partition(";")[0]}
 
 
 @pytest.mark.long
