@@ -25,7 +25,7 @@ def without_additions(value: Any) -> Any:
         return [without_additions(each) for each in value]
     if not isinstance(value, dict):
         return value
-    added = ("status_reason", "retry_at", "held", "same", "spread", "health_reason")
+    added = ("status_reason", "retry_at", "held", "at_end", "same", "spread", "health_reason")
     return {key: without_additions(each) for key, each in value.items() if key not in added}
 
 

@@ -347,7 +347,11 @@ def test_a_dry_run_of_a_change_tells_what_the_lease_would_be(env: HttpEnv) -> No
 
     assert (longer["end_date"], longer["reservations"][0]["amount"]) == (env.date(240), 1)
     assert (larger["end_date"], larger["reservations"][0]["amount"]) == (env.date(200), 2)
-    assert same["reservations"] == longer["reservations"]
+    assert same["reservations"][0]["resources"] == longer["reservations"][0]["resources"]
+    assert [each["at_end"][-1]["time"] for each in (*same["reservations"], *longer["reservations"])] == [
+        env.date(200),
+        env.date(240),
+    ]
     assert ask(end_date=env.date(260), reservations=more).status_code == 409
     assert "end_date" in refusal(ask(end_date="yesterday"), 400)
     assert ask(who=STRANGER, end_date=env.date(240)).status_code == 403
