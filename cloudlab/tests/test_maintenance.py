@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from blazarclient.exception import BlazarClientException
-from cloudlab.tests.actors import Actor, Operator, in_minutes
+from cloudlab.tests.actors import Actor, Operator, in_minutes, soon
 from cloudlab.tests.end_to_end_lab import EndToEndLab
 from cloudlab.waiting import wait_until
 
 
+@pytest.mark.long
 def test_a_drained_host_gets_no_lease_leaves_the_freepool_and_returns(
     lab: EndToEndLab, operator: Operator, lessee: Actor
 ) -> None:
@@ -17,9 +18,12 @@ def test_a_drained_host_gets_no_lease_leaves_the_freepool_and_returns(
     (host,) = operator.booked(ahead)
     everything = len(operator.registered())
 
+    preview = operator.blazar.maintenance.create([host], leave_pool=True, dry_run=True)
+    assert (operator.booked(ahead), host in operator.freepool()["hosts"]) == ({host}, True)
     made = operator.blazar.maintenance.create([host], reason="new disks", leave_pool=True)
     try:
         assert [each["lease_id"] for each in made["moves"]] == [ahead["id"]]
+        assert preview["moves"] == made["moves"]
         assert operator.booked(ahead).isdisjoint({host})
         wait_until(lambda: host not in operator.freepool()["hosts"], "it left the freepool", seconds=30)
         with pytest.raises(BlazarClientException, match="Not enough hosts"):
@@ -28,6 +32,10 @@ def test_a_drained_host_gets_no_lease_leaves_the_freepool_and_returns(
         assert host not in operator.hosts_of(running)
         lessee.end(running)
         assert host not in operator.freepool()["hosts"]
+        ending = {"end_date": f"{soon(5):%Y-%m-%d %H:%M}"}
+        operator.blazar.maintenance.update(made["id"], ending)
+        wait_until(lambda: host in operator.freepool()["hosts"], "it returns by itself", seconds=150)
+        assert operator.blazar.maintenance.get(made["id"])["status"] == "ENDED"
     finally:
         operator.blazar.maintenance.delete(made["id"])
     assert host in operator.freepool()["hosts"]
