@@ -42,9 +42,11 @@ def test_two_seeds_are_played_differently() -> None:
     assert one.trace != other.trace
 
 
-@pytest.mark.parametrize("bug", [ClaimsWithoutGenerations, ForgetsWhatIsOutside])
-def test_a_bug_is_found_by_one_of_the_first_seeds(bug: Sabotage) -> None:
-    outcomes = (outcome for first in range(1, 200, 10) for outcome in play_all(range(first, first + 10), bug))
+@pytest.mark.parametrize(("bug", "likely"), [(ClaimsWithoutGenerations, 24), (ForgetsWhatIsOutside, 1)])
+def test_a_bug_is_found_by_one_of_the_first_seeds(bug: Sabotage, likely: int) -> None:
+    # The seed that found it first when this was written is tried first.
+    seeds = [likely, *(each for each in range(1, 200) if each != likely)]
+    outcomes = (outcome for seed in seeds for outcome in play_all([seed], bug))
 
     found = list(islice((each for each in outcomes if each.error), 1))
 
