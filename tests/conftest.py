@@ -6,12 +6,19 @@ from collections import Counter
 
 import pytest
 from hypothesis import settings
+from turns import VARIABLE, choose_turn
 
 # A machine that is busy is no failure: nothing in tests depends on time.
 settings.register_profile("unhurried", deadline=None, max_examples=50)
 # For a long run of single tests: pytest --hypothesis-profile=thorough.
 settings.register_profile("thorough", deadline=None, max_examples=10_000)
 settings.load_profile("unhurried")
+choose_turn()
+
+
+def pytest_report_header() -> str:
+    """Say which part of the longest tests this run tries."""
+    return f"{VARIABLE}={choose_turn()}"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

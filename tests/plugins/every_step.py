@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Final
 
 import pytest
+import turns
 
 from blazar_plugin_testing.contract import HarnessedEnv
 from blazar_plugin_testing.faults import COMMIT_FAULTS
@@ -14,9 +15,11 @@ from blazar_plugin_testing.plugin_env import PluginEnv
 
 Story = Callable[[PluginEnv], None]
 
-# Each step has one of the faults: the first fault at steps 1, 4, 7, the next one at 2, 5, 8.
+# Each step has one of the faults: the first fault at steps 1, 4, 7, the next one at 2, 5, 8. Of the steps
+# of a fault, a run tries every third one.
 _CALL_FAULTS: Final = ("fails", "reply-lost", "killed")
 _COMMIT_FAULTS: Final = tuple(COMMIT_FAULTS)
+_PARTS: Final = 3
 
 
 class EveryStep(HarnessedEnv):
@@ -34,11 +37,11 @@ class EveryStep(HarnessedEnv):
 
     @pytest.mark.parametrize("fault", _CALL_FAULTS)
     def test_every_call_may_fail_once(self, env: PluginEnv, tell: Story, fault: str) -> None:
-        each_call(env, tell, fault, stride=len(_CALL_FAULTS), first=_CALL_FAULTS.index(fault) + 1)
+        each_call(env, tell, fault, **_steps(_CALL_FAULTS, fault))
 
     @pytest.mark.parametrize("fault", _COMMIT_FAULTS)
     def test_every_commit_may_go_wrong_once(self, env: PluginEnv, tell: Story, fault: str) -> None:
-        each_commit(env, tell, fault, stride=len(_COMMIT_FAULTS), first=_COMMIT_FAULTS.index(fault) + 1)
+        each_commit(env, tell, fault, **_steps(_COMMIT_FAULTS, fault))
 
     def test_every_step_can_be_taken_twice(self, env: PluginEnv, tell: Story) -> None:
         env.reset(takes_steps_twice=True)
@@ -46,3 +49,9 @@ class EveryStep(HarnessedEnv):
         tell(env)
 
         assert env.snapshot() == env.empty
+
+
+def _steps(faults: Sequence[str], fault: str) -> dict[str, int]:
+    """Return the first step at which this run tries a fault, and after how many steps it does again."""
+    count = len(faults)
+    return {"first": 1 + faults.index(fault) + count * turns.part(_PARTS), "stride": count * _PARTS}

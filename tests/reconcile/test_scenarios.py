@@ -1,7 +1,7 @@
 """Every scenario, with faults at each of its steps, and with all steps taken twice.
 
 The steps are enumerated automatically: the n-th cloud call, or the n-th commit, is faulty, for n = 1, 2, …
-until a run has fewer than n of them.
+until a run has fewer than n of them. On SQLite, one run of the tests tries every third n (``turns.py``).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import pytest
+import turns
 from databases import KINDS
 from reconcile.floatingip_scenarios import FLOATINGIP_SCENARIOS
 from reconcile.healing_scenarios import HEALING_SCENARIOS
@@ -49,6 +50,8 @@ _TRIES_ALL = os.environ.get("BLAZAR_TEST_FAULTS") == "all"
 _SERVERS = ("mariadb", "postgresql")
 _STRIDE = 4
 """On each of the two servers, one pair of steps in this many is faulty, a different pair on each."""
+_PARTS = 3
+"""On SQLite, a run tries one step in this many, and other runs try the others."""
 _LATER = ("reply-lost", ANSWERS)
 """The faults of every second pair of steps on SQLite; the other pairs have the other faults."""
 
@@ -69,11 +72,12 @@ def plays(*, is_repeated: bool) -> pytest.MarkDecorator:
 def trials(faults: Iterable[str]) -> pytest.MarkDecorator:
     """Return the combinations of scenario, database and fault.
 
-    On SQLite, every step of every scenario is faulty once, and on the servers some steps of every kind of
-    action (:func:`is_struck`), with faults that stop a worker before or after a write. The effect of a fault
-    hardly depends on the database, so all other faults are tried on SQLite, with every kind of action: a step
-    fails and is followed by a kill, or it is refused and its reply is lost, and with another scenario it is
-    the other way round. Faults that the code under test handles alike take turns.
+    On SQLite, every step of every scenario is faulty once, in one of three parts that take turns over runs,
+    and on the servers some steps of every kind of action (:func:`is_struck`), with faults that stop a worker
+    before or after a write. The effect of a fault hardly depends on the database, so all other faults are
+    tried on SQLite, with every kind of action: a step fails and is followed by a kill, or it is refused and
+    its reply is lost, and with another scenario it is the other way round. Faults that the code under test
+    handles alike take turns.
     With ``BLAZAR_TEST_FAULTS=all``, every combination is tried, which takes hours.
     """
     return pytest.mark.parametrize(
@@ -116,13 +120,14 @@ def is_struck(scenario: Scenario, kind: str, fault: str, nth: int) -> bool:
     """Return whether a step has a fault on a database.
 
     The two servers take turns with pairs of steps, and so do the two halves of the faults on SQLite. The
-    first pair depends on the scenario, so that all pairs are used over all scenarios.
+    first pair depends on the scenario, so that all pairs are used over all scenarios. On SQLite, runs take
+    turns, too.
     """
-    if _TRIES_ALL or (kind not in _SERVERS and fault == IN_TURN):
+    if _TRIES_ALL:
         return True
     pair = (nth - 1) // len(_STOPS) + SCENARIOS.index(scenario)
     if kind not in _SERVERS:
-        return pair % 2 == (fault in _LATER)
+        return turns.is_due(nth, _PARTS) and (fault == IN_TURN or pair % 2 == (fault in _LATER))
     return pair % _STRIDE == _SERVERS.index(kind) * _STRIDE // len(_SERVERS)
 
 

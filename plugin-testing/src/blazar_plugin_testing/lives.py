@@ -142,6 +142,8 @@ class LifeContract(HarnessedEnv):
 
     stride: ClassVar[int] = 1
     """Only every so many-th step fails; more than 1 only to save time."""
+    first: ClassVar[int] = 1
+    """The first step that fails."""
 
     @every_story
     def test_a_life_leaves_nothing(self, env: PluginEnv, story: str) -> None:
@@ -159,11 +161,11 @@ class LifeContract(HarnessedEnv):
 
     @trials
     def test_every_external_call_may_fail_once(self, env: PluginEnv, story: str, fault: str) -> None:
-        each_call(env, STORIES[story], fault, self.stride)
+        each_call(env, STORIES[story], fault, self.stride, self.first)
 
     @trials
     def test_every_commit_may_go_wrong_once(self, env: PluginEnv, story: str, fault: str) -> None:
-        each_commit(env, STORIES[story], fault, self.stride)
+        each_commit(env, STORIES[story], fault, self.stride, self.first)
 
     @pytest.mark.parametrize("calls", range(1, 6))
     def test_a_lease_that_is_deleted_in_the_middle_of_its_start_leaves_nothing(
