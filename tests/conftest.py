@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 
 import pytest
@@ -19,6 +20,12 @@ choose_turn()
 def pytest_report_header() -> str:
     """Say which part of the longest tests this run tries."""
     return f"{VARIABLE}={choose_turn()}"
+
+
+def pytest_collection_finish() -> None:
+    """Exclude what was imported and collected from garbage collection, which would scan it all the time."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
