@@ -100,7 +100,8 @@ def _restrict_leases(schemas: Json, network_id: str) -> None:
 def _restrict_resources(schemas: Json, network_id: str) -> None:
     """Restrict the bodies of resources and of maintenance."""
     schemas["HostCreate"]["properties"]["name"] = {"enum": ["host-3", "host-4", "host-5"]}
-    schemas["storage-pools-create"]["properties"]["name"] = {"enum": list(STORAGE_POOLS)}
+    # The first pool is always registered.
+    schemas["storage-pools-create"]["properties"]["name"] = {"enum": [*STORAGE_POOLS][1:]}
     schemas["MaintenanceCreate"]["properties"] = {
         "resources": {"enum": [[UNRESERVED]]},
         "start_date": {"enum": ["2031-04-05 20:00", None]},

@@ -63,6 +63,12 @@ class Target:
     network_id: str
     known: dict[str, str] = field(default_factory=dict)
     """Ids by the names of path parameters in the document; of registered resources, by their paths."""
+    session: requests.Session = field(default_factory=requests.Session)
+
+    def close(self) -> None:
+        """End the service."""
+        self.session.close()
+        self.program.close()
 
     def stock(self) -> None:
         """Create the objects that do not exist, or no longer exist, and store their ids."""
@@ -132,7 +138,7 @@ class Target:
         self.known[name] = answer.json()[key]["id"]
 
     def _request(self, method: str, path: str, **more: Any) -> requests.Response:
-        return requests.request(method, self.url + path, timeout=SECONDS, **more)
+        return self.session.request(method, self.url + path, timeout=SECONDS, **more)
 
 
 def start(folder: Path, *arguments: str) -> Target:
