@@ -49,7 +49,9 @@ _TURNS = {IN_TURN: _STOPS, ANSWERS: _ANSWERS, ABORTS: _ABORTS}
 _TRIES_ALL = os.environ.get("BLAZAR_TEST_FAULTS") == "all"
 _SERVERS = ("mariadb", "postgresql")
 _STRIDE = 4
-"""On each of the two servers, one pair of steps in this many is faulty, a different pair on each."""
+"""On each of the two servers, one pair of steps in this many may be faulty, a different pair on each."""
+_PARTS_ON_SERVERS = 2
+"""Of these pairs, a run tries one in this many, and other runs try the others."""
 _PARTS = 3
 """On SQLite, a run tries one step in this many, and other runs try the others."""
 _LATER = ("reply-lost", ANSWERS)
@@ -120,15 +122,15 @@ def is_struck(scenario: Scenario, kind: str, fault: str, nth: int) -> bool:
     """Return whether a step has a fault on a database.
 
     The two servers take turns with pairs of steps, and so do the two halves of the faults on SQLite. The
-    first pair depends on the scenario, so that all pairs are used over all scenarios. On SQLite, runs take
-    turns, too.
+    first pair depends on the scenario, so that all pairs are used over all scenarios. Runs take turns, too.
     """
     if _TRIES_ALL:
         return True
     pair = (nth - 1) // len(_STOPS) + SCENARIOS.index(scenario)
     if kind not in _SERVERS:
         return turns.is_due(nth, _PARTS) and (fault == IN_TURN or pair % 2 == (fault in _LATER))
-    return pair % _STRIDE == _SERVERS.index(kind) * _STRIDE // len(_SERVERS)
+    turn, place = divmod(pair, _STRIDE)
+    return place == _SERVERS.index(kind) * _STRIDE // len(_SERVERS) and turns.is_due(turn, _PARTS_ON_SERVERS)
 
 
 @plays(is_repeated=False)
