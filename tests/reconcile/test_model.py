@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -35,6 +36,8 @@ from blazar.plugins.hosts.errors import NotEnoughHosts
 from blazar_plugin_testing.faults import COMMIT_FAULTS
 from blazar_plugin_testing.service_env import ManagerProcess
 
+LIVES = int(os.environ.get("BLAZAR_TEST_LIVES", "60"))
+"""The number of sequences of events; the same ones in each run."""
 HOSTS, ADDRESSES = 3, 3
 MINUTE = timedelta(minutes=1)
 EXPRESSIONS = st.sampled_from(
@@ -359,6 +362,6 @@ def test_leases_under_anything_that_may_happen(env: ReconcilerEnv) -> None:
     run_state_machine_as_test(
         Leases,
         settings=settings(
-            max_examples=120, stateful_step_count=25, deadline=None, derandomize=True, print_blob=True
+            max_examples=LIVES, stateful_step_count=25, deadline=None, derandomize=True, print_blob=True
         ),
     )
