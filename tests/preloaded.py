@@ -8,6 +8,7 @@ runs in a process of its own, with its own arguments, environment and outputs, a
 from __future__ import annotations
 
 import atexit
+import gc
 import multiprocessing
 import os
 import runpy
@@ -116,6 +117,8 @@ def _execute(
     outputs: Sequence[Connection],
 ) -> None:
     """Become the program."""
+    # What was imported is no garbage; collections would scan it, and copy its pages.
+    gc.freeze()
     for number, pipe in enumerate(outputs, start=1):
         os.dup2(pipe.fileno(), number)
         pipe.close()
