@@ -201,8 +201,7 @@ class _Wholes:
     def _note_reports(self, affected: Iterable[Affected]) -> None:
         """Read which resources were reported for the leases of these reservations."""
         unread = {each.lease.id for each in affected} - self._reported.keys()
-        found = read_reported(self._context, unread)
-        self._reported |= {key: found.get(key, frozenset()) for key in unread}
+        self._reported |= read_reported(self._context, unread)
 
     def _requirement(self, each: Affected) -> Requirement:
         plugin = self._context.plugin_for(each.reservation.resource_type)
@@ -305,7 +304,7 @@ def _plan_one_by_one(
         grouped[each.reservation.id].append(each)
     reported = read_reported(context, {each.lease.id for each in ahead})
     for own in grouped.values():
-        move = _find_move(context, cleared, clearing, own[0], reported.get(own[0].lease.id, frozenset()))
+        move = _find_move(context, cleared, clearing, own[0], reported[own[0].lease.id])
         if move is None:
             clearing.unmovable += own
         else:

@@ -5,7 +5,6 @@ The reports of a lease are its entries in the journal with the event :data:`REPO
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
@@ -23,7 +22,7 @@ REPORTED: Final = "resource.reported"
 def read_reported(
     context: Context, lease_ids: Collection[LeaseId]
 ) -> Mapping[LeaseId, frozenset[ResourceId]]:
-    """Return the resources that were reported, for each of these leases that has any."""
+    """Return the resources that were reported for each of these leases."""
     with context.store.read(of_one_instant=False) as transaction:
         return list_reported(transaction, lease_ids)
 
@@ -32,8 +31,8 @@ def list_reported(
     transaction: Transaction, lease_ids: Collection[LeaseId]
 ) -> Mapping[LeaseId, frozenset[ResourceId]]:
     """Return the same as :func:`read_reported`."""
-    found: dict[LeaseId, set[ResourceId]] = defaultdict(set)
-    for each in transaction.journal.list_event(REPORTED, lease_ids) if lease_ids else ():
+    found: dict[LeaseId, set[ResourceId]] = {key: set() for key in lease_ids}
+    for each in transaction.journal.list_event(REPORTED, lease_ids):
         if each.lease_id is not None:
             found[LeaseId(each.lease_id)].add(ResourceId(each.reason.partition(" ")[0]))
     return {key: frozenset(own) for key, own in found.items()}
@@ -62,7 +61,7 @@ def record_reports(
     """
     if not reported:
         return []
-    known = list_reported(transaction, [lease.id]).get(lease.id, frozenset())
+    known = list_reported(transaction, [lease.id])[lease.id]
     types = {each.id: each.resource_type for each in lease.reservations}
     new = [(key, each) for key in sorted(reported) for each in sorted(reported[key] - known)]
     names = transaction.maintenances.names_of([each for _, each in new])

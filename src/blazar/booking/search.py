@@ -65,7 +65,7 @@ def search_for(
     lease: Lease,
     reservation: Reservation,
     window: Interval,
-    reported: Collection[ResourceId],
+    excluded: Collection[ResourceId],
 ) -> Search:
     """Return the search for the resources of an existing reservation in a window.
 
@@ -77,8 +77,8 @@ def search_for(
         lease: The lease.
         reservation: One of its reservations, with the new spec.
         window: The window to search.
-        reported: The resources that were reported for the lease, which are excluded; a caller that lets the
-            reservation keep resources takes these out of ``Wish.excluded``.
+        excluded: The resources that it must not get, such as those that were reported for the lease; a caller
+            that lets the reservation keep resources takes these out of ``Wish.excluded``.
     """
     plugin = context.plugin_for(reservation.resource_type)
     return Search(
@@ -89,7 +89,7 @@ def search_for(
             now=context.clock.now(),
             cleaning_time=context.settings.leases.cleaning_time,
             ignoring=frozenset(each.id for each in lease.reservations),
-            excluded=frozenset(reported),
+            excluded=frozenset(excluded),
         ),
         grouping=reservation.grouping,
         project_id=lease.project_id,

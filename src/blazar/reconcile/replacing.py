@@ -82,7 +82,7 @@ class Replacing:
 
     def _search(self, excluded: Collection[ResourceId]) -> Search:
         """Return the search for the new holdings, without new resources that are excluded."""
-        reported = read_reported(self.context, [self.lease.id]).get(self.lease.id, ())
+        reported = read_reported(self.context, [self.lease.id])[self.lease.id]
         search = search_for(self.context, self.lease, self.reservation, self._window, reported)
         wish = replace(
             search.wish,

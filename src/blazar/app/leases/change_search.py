@@ -82,7 +82,7 @@ def read_held(context: Context, lease: Lease) -> PresentHoldings:
     with context.store.read() as transaction:
         allocations = transaction.allocations.of_reservations([each.id for each in lease.reservations])
         states = transaction.resources.get_states({each.resource_id for each in allocations})
-        reported = list_reported(transaction, [lease.id]).get(lease.id, frozenset())
+        reported = list_reported(transaction, [lease.id])[lease.id]
     return PresentHoldings(allocations=allocations, states=states, reported=reported)
 
 
@@ -94,7 +94,7 @@ def read_held_for(work: RequestWork, lease: Lease, asked: Mapping[str, object]) 
     allocations = work.take_held(lease)
     if allocations is None or "reservations" in asked or any(is_active(each) for each in lease.reservations):
         return read_held(work.context, lease)
-    reported = read_reported(work.context, [lease.id]).get(lease.id, frozenset())
+    reported = read_reported(work.context, [lease.id])[lease.id]
     return PresentHoldings(allocations=allocations, states={}, reported=reported)
 
 

@@ -35,7 +35,7 @@ def lease_preview(
     return {
         "start_date": format_date(lease.start),
         "end_date": format_date(lease.end),
-        "before_end_date": None if before_end is None else _date(before_end.time),
+        "before_end_date": None if before_end is None else format_date(before_end.time),
         "reservations": [
             {
                 "resource_type": each.resource_type,
