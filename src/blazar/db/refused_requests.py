@@ -1,4 +1,4 @@
-"""Requests for leases that were refused for want of free resources."""
+"""Requests for leases that were refused for lack of free resources."""
 
 from __future__ import annotations
 

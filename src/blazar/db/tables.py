@@ -427,7 +427,7 @@ observed_periods = _table(
     # The last observation.
     sa.Column("end_at", Instant, nullable=False, index=True),
 )
-# Requests for leases that were refused for want of free resources; the same one is recorded once.
+# Requests for leases that were refused for lack of free resources; the same one is recorded once.
 refused_requests = _table(
     "refused_requests",
     # A digest of the project, the times and the reservations.

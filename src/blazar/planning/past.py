@@ -83,7 +83,7 @@ def read_requests(context: Context) -> Sequence[PastRequest]:
 
 
 def read_refused(context: Context, since: datetime) -> Sequence[PastRequest]:
-    """Return the requests for hosts that were refused for want of free ones, in their order."""
+    """Return the requests for hosts that were refused for lack of free ones, in their order."""
     with context.store.read() as transaction:
         leases = transaction.usage.list_refused(since)
     return [each for lease in leases if (each := _request(context, lease)) is not None]

@@ -177,11 +177,11 @@ def _figures(load: Load) -> tuple[float, float, float]:
 
 
 def _refused(demand: Demand) -> str:
-    """Return a sentence about the requests that were refused for want of free hosts."""
+    """Return a sentence about the requests that were refused for lack of free hosts."""
     if not demand.number_refused:
-        return " No request was refused for want of free hosts."
+        return " No request was refused for lack of free hosts."
     return (
-        f" Requests that were refused for want of free hosts: {demand.number_refused}. The table has what"
+        f" Requests that were refused for lack of free hosts: {demand.number_refused}. The table has what"
         " they would have used, up to the end of the horizon. The recommendation does not count them, because"
         " lessees may have taken something else instead."
     )

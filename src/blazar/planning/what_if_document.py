@@ -118,7 +118,7 @@ def _replay_section(effects: Effects) -> Section:
         Paragraph(
             f"The recorded requests since {format_date(effects.history_start)} UTC, made again in their order"
             " on empty hosts; closed hosts are missing for the whole time. Those of deleted leases are made"
-            " at their starts, for what they held, without conditions. Those that were refused for want of"
+            " at their starts, for what they held, without conditions. Those that were refused for lack of"
             " free hosts are made after all others."
         ),
         Table(("", "present hosts", "with the changes"), rows),

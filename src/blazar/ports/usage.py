@@ -61,7 +61,7 @@ class UsageStore(Protocol):
         """Return from when on each reservation has been active without missing resources; omit all others."""
 
     def record_refused(self, lease: Lease, now: datetime) -> bool:
-        """Record a request for a lease that was refused for want of free resources.
+        """Record a request for a lease that was refused for lack of free resources.
 
         The same request of a project, with the same times and reservations, is recorded once, and the number
         of records of a project in 24 hours is limited.

@@ -15,7 +15,7 @@ _logger = logging.getLogger(__name__)
 
 @contextmanager
 def recording_refusal(work: RequestWork, request: NewLease) -> Iterator[None]:
-    """Record the request if it is refused inside this context for want of free resources.
+    """Record the request if it is refused inside this context for lack of free resources.
 
     A refusal by a quota or a usage rule is not recorded, since more resources would not change it.
     """

@@ -1,4 +1,4 @@
-"""Store requests that were refused for want of free resources, for planning.
+"""Store requests that were refused for lack of free resources, for planning.
 
 Revision ID: 0023
 Revises: 0022
