@@ -146,19 +146,9 @@ def _recommendation_section(plan: Plan) -> Section:
         Table(
             ("demand, in hosts", "peak", "95 % of the time at most", "mean"),
             [
-                (
-                    f"since {format_date(plan.habits.since)}",
-                    *(round(each, 2) for each in _figures(demand.past)),
-                ),
-                (
-                    "booked ahead",
-                    *(round(each, 2) for each in _figures(demand.booked)),
-                ),
-                *(
-                    [("refused", *(round(each, 2) for each in _figures(demand.refused)))]
-                    if demand.number_refused
-                    else ()
-                ),
+                (f"since {format_date(plan.habits.since)}", *_figures(demand.past)),
+                ("booked ahead", *_figures(demand.booked)),
+                *([("refused", *_figures(demand.refused))] if demand.number_refused else ()),
                 *([("expected", demand.expected, "-", "-")] if demand.expected else ()),
             ],
         ),
@@ -173,7 +163,7 @@ def _recommendation_section(plan: Plan) -> Section:
 
 
 def _figures(load: Load) -> tuple[float, float, float]:
-    return load.peak, load.usual, load.mean
+    return round(load.peak, 2), round(load.usual, 2), round(load.mean, 2)
 
 
 def _refused(demand: Demand) -> str:
