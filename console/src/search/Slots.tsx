@@ -8,7 +8,7 @@ import { clockText, momentText, utcText } from "../time/format";
 import { fromApi, MINUTE } from "../time/instant";
 import { startOfDay } from "../time/zone";
 import { type Start, startsOf } from "./starts";
-import { isOutdated, result, searching } from "./store";
+import { isBusy, isOutdated, result, searching } from "./store";
 
 const PROPOSED = 6;
 
@@ -16,7 +16,7 @@ const PROPOSED = 6;
 export function Slots() {
   const found = result.value;
   return (
-    <section class="slots" aria-label={t.search.title} aria-busy={isOutdated.value}>
+    <section class="slots" aria-label={t.search.title} aria-busy={isBusy.value}>
       <p class="muted status" role="status">
         {searching.value ? t.search.searching : found?.kind === "found" ? summary(startsOf(found.slots.slots, zone(), PROPOSED).length) : ""}
       </p>

@@ -72,7 +72,7 @@ export const understood = computed(() => {
 
 export type Result =
   | { readonly kind: "found"; readonly entered: Wish; readonly wish: Understood; readonly slots: TimeSlots }
-  | { readonly kind: "refused"; readonly message: string; readonly refusal: Refusal | null };
+  | { readonly kind: "refused"; readonly entered: Wish; readonly message: string; readonly refusal: Refusal | null };
 
 export const result = signal<Result | null>(null);
 export const searching = signal(false);
@@ -83,13 +83,24 @@ export const isOutdated = computed(() => {
   return shown?.kind === "found" && shown.entered !== wish.value;
 });
 
+/** Whether an answer to the wish is still to come. None comes to a wish with mistakes. */
+export const isBusy = computed(() => {
+  const asked = understood.value;
+  return asked !== null && isUnderstood(asked) && (searching.value || result.value?.entered !== wish.value);
+});
+
 const LIMIT = 6;
 const TYPING_PAUSE = 300;
 
 let running: AbortController | null = null;
 
+function refusedBy(problem: unknown, entered: Wish): Result {
+  const refusal = problem instanceof Refused ? problem.refusal : null;
+  return { kind: "refused", entered, message: textOf(problem), refusal };
+}
+
 /** If no time was found, ask what else is possible: the refusal of a lease at the earliest start says it. */
-async function findAlternatives(asked: Understood, signal: AbortSignal): Promise<void> {
+async function findAlternatives(entered: Wish, asked: Understood, signal: AbortSignal): Promise<void> {
   const type = typeOf(asked.reservation.resource_type);
   if (!type) return;
   const start = asked.startsNow ? "now" : toApi(asked.earliest);
@@ -99,8 +110,7 @@ async function findAlternatives(asked: Understood, signal: AbortSignal): Promise
     await previewLease({ name: "-", start_date: start, end_date, reservations }, signal);
   } catch (problem) {
     if (signal.aborted) return;
-    const refusal = problem instanceof Refused ? problem.refusal : null;
-    result.value = { kind: "refused", message: textOf(problem), refusal };
+    result.value = refusedBy(problem, entered);
   }
 }
 
@@ -111,11 +121,10 @@ async function run(entered: Wish, asked: Understood): Promise<void> {
   try {
     const slots = await searchSlots(searchBody(asked, entered.fewer, LIMIT), own.signal);
     result.value = { kind: "found", entered, wish: asked, slots };
-    if (slots.slots.length === 0) await findAlternatives(asked, own.signal);
+    if (slots.slots.length === 0) await findAlternatives(entered, asked, own.signal);
   } catch (problem) {
     if (own.signal.aborted) return;
-    const refusal = problem instanceof Refused ? problem.refusal : null;
-    result.value = { kind: "refused", message: textOf(problem), refusal };
+    result.value = refusedBy(problem, entered);
   } finally {
     if (running === own) searching.value = false;
   }
