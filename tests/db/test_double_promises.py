@@ -15,6 +15,7 @@ from databases import make_database
 from samples import SHARE, at, make_allocation, make_host, make_lease, window
 
 from blazar.db.allocations import SqlAllocations
+from blazar.db.connection import Connection
 from blazar.db.engine import WRITES
 from blazar.db.store import SqlStore
 from blazar.db.tables import allocations
@@ -127,7 +128,9 @@ def test_shares_of_one_resource_are_inserted_at_the_same_time(kind: str, tmp_pat
         with impatient(engine) as one, impatient(engine) as other:
             for number, connection in enumerate((one, other, one, other)):
                 share = make_allocation("2", "lease-r1", number, number + 5, share=SHARE)
-                SqlAllocations(connection, ManualClock()).insert([share])
+                sending = Connection(connection)
+                SqlAllocations(sending, ManualClock()).insert([share])
+                sending.send()
             other.commit()
             one.commit()
 
@@ -141,6 +144,7 @@ def test_an_overlap_with_what_is_not_committed_yet_waits_and_is_refused(kind: st
         insert_two_hosts(store)
         with store.begin() as transaction:
             transaction.allocations.insert([make_allocation("2", "lease-r1", 1, 3)])
+            assert transaction.allocations.of_reservations([ReservationId("lease-r1")])
             overlapping = pool.submit(insert, store, make_allocation("2", "lease-r2", 2, 4))
             assert wait([overlapping], timeout=0.5).not_done
             transaction.commit()

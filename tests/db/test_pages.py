@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from samples import HOUR, at, make_floatingip, make_host, make_lease
 from statements import counted
 
+from blazar.db.connection import Connection
 from blazar.db.store import SqlStore
 from blazar.domain.errors import InvalidParameter
 from blazar.domain.health import Diagnosis, Health
@@ -248,7 +249,7 @@ def rows_read(
         return count_reads(transaction._connection) - before - 2 * counting
 
 
-def count_reads(connection: sa.Connection) -> int:
+def count_reads(connection: Connection) -> int:
     """Return the rows that MariaDB has read for a connection so far."""
-    found = connection.exec_driver_sql("SHOW SESSION STATUS LIKE 'Handler_read%%'")
+    found = connection.execute(sa.text("SHOW SESSION STATUS LIKE 'Handler_read%'"))
     return sum(int(value) for _, value in found)

@@ -20,6 +20,7 @@ from samples import stored_spec
 
 from blazar.booking.event_types import DEGRADED, HEALED
 from blazar.db import tables
+from blazar.db.connection import Connection
 from blazar.db.leases import SqlLeases
 from blazar.db.specs import SpecColumn
 from blazar.domain.lease import (
@@ -77,7 +78,7 @@ def read_rows(engine: sa.Engine) -> DatabaseRows:
             return list(connection.execute(sa.select(table).order_by(*table.primary_key.columns)))
 
         return DatabaseRows(
-            leases=SqlLeases(connection, SpecColumn({})).list(),
+            leases=SqlLeases(Connection(connection), SpecColumn({})).list(),
             allocations=read_allocations(connection),
             hosts=all_of(tables.hosts),
             floatingips=all_of(tables.floatingips),

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from blazar.db.changes import note_bookings, note_changes
 from blazar.db.collections import ALL_TABLES, NAME_COLUMNS
+from blazar.db.connection import Connection
 from blazar.db.lease_pages import dates_within
 from blazar.db.shares import read_share, share_columns
 from blazar.db.tables import allocations, leases, offer_allocations, reservations, resources
@@ -49,7 +50,7 @@ def _held_by(
 class SqlAllocations:
     """Implements :class:`blazar.ports.store.AllocationStore`."""
 
-    def __init__(self, connection: sa.Connection, clock: Clock) -> None:
+    def __init__(self, connection: Connection, clock: Clock) -> None:
         self._connection = connection
         self._clock = clock
 
@@ -116,22 +117,21 @@ class SqlAllocations:
 
     def insert(self, new: Sequence[Allocation]) -> None:
         """Add allocations."""
-        if new:
-            self._connection.execute(
-                _INSERT,
-                [
-                    {
-                        "resource_id": each.resource_id,
-                        "reservation_id": each.reservation_id,
-                        "start_at": each.window.start,
-                        "end_at": each.window.end,
-                        "exclusive_resource_id": each.resource_id if each.share is None else None,
-                        **share_columns(each.share),
-                        "released_at": each.released_at,
-                    }
-                    for each in new
-                ],
-            )
+        self._connection.later(
+            _INSERT,
+            [
+                {
+                    "resource_id": each.resource_id,
+                    "reservation_id": each.reservation_id,
+                    "start_at": each.window.start,
+                    "end_at": each.window.end,
+                    "exclusive_resource_id": each.resource_id if each.share is None else None,
+                    **share_columns(each.share),
+                    "released_at": each.released_at,
+                }
+                for each in new
+            ],
+        )
 
     def move(
         self, reservation_ids: Collection[ReservationId], window: Interval, *, began_at: datetime

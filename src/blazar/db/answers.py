@@ -8,6 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from oslo_db.exception import DBDuplicateEntry
 
+from blazar.db.connection import Connection
 from blazar.db.tables import answers
 from blazar.domain.errors import AlreadyAnswered
 from blazar.ports.answers import StoredAnswer
@@ -16,7 +17,7 @@ from blazar.ports.answers import StoredAnswer
 class SqlAnswers:
     """Implements :class:`blazar.ports.answers.AnswerStore`."""
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def find(self, key: str) -> StoredAnswer | None:

@@ -13,6 +13,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from blazar.db.collections import OWN_TABLES
+from blazar.db.connection import Connection
 from blazar.db.plugin_resources import select_plugin_resources
 from blazar.db.shares import read_demand, read_share
 from blazar.db.tables import (
@@ -99,7 +100,7 @@ _CHANGES_OR_AMONG: Final = _CHANGES.where(
 class SqlAvailability:
     """Implements :class:`blazar.ports.availability.AvailabilityReader`."""
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def last_change(self) -> int:

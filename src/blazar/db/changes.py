@@ -8,6 +8,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
+from blazar.db.connection import Connection
 from blazar.db.tables import resource_changes
 from blazar.domain.lease import ReservationId, ResourceId
 
@@ -15,10 +16,10 @@ _INSERT: Final = sa.insert(resource_changes)
 
 
 def note_changes(
-    connection: sa.Connection, resource_ids: Collection[ResourceId], at: datetime, *, facts_changed: bool
+    connection: Connection, resource_ids: Collection[ResourceId], at: datetime, *, facts_changed: bool
 ) -> None:
     """Log that the bookings of these resources changed, and possibly their facts."""
-    connection.execute(
+    connection.later(
         _INSERT,
         [
             {"resource_id": each, "facts_changed": facts_changed, "changed_at": at}
@@ -28,7 +29,7 @@ def note_changes(
 
 
 def note_bookings(
-    connection: sa.Connection,
+    connection: Connection,
     changed: Collection[tuple[ResourceId, ReservationId]],
     generations: Mapping[ResourceId, int],
     at: datetime,
@@ -52,5 +53,4 @@ def note_bookings(
         for resource_id, reservation_id in sorted(changed)
         if resource_id in generations
     ]
-    if rows:
-        connection.execute(_INSERT, rows)
+    connection.later(_INSERT, rows)

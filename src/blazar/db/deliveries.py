@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import sqlalchemy as sa
 
 from blazar.db.columns import read_object
+from blazar.db.connection import Connection
 from blazar.db.subscription_rows import may_be_tried, subscription_of
 from blazar.db.tables import deliveries, subscriptions
 from blazar.ports.notices import Delivery
@@ -27,7 +28,7 @@ _IS_TRIED: Final = deliveries.c.failed_at.is_(None)
 class SqlDeliveries:
     """Implements :class:`blazar.ports.notices.DeliveryStore`."""
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def append(self, deliveries: Sequence[Delivery]) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 import sqlalchemy as sa
 from oslo_db.sqlalchemy import engines, exc_filters
 from psycopg2 import extensions
-from pymysql.constants import FIELD_TYPE
+from pymysql.constants import CLIENT, FIELD_TYPE
 from pymysql.converters import convert_datetime
 
 from blazar.db import pooling
+from blazar.db.connection import SEVERAL
 
 WRITES = "blazar_writes"
 """Execution option of a connection whose transaction will write."""
@@ -47,6 +48,8 @@ def make_engine(url: str, **options: Any) -> sa.Engine:
     if parsed.get_backend_name() == "mysql" and "charset" not in parsed.query:
         # By default oslo.db uses utf8mb3, which has no emoji.
         parsed = parsed.update_query_dict({"charset": "utf8mb4"})
+    if parsed.get_driver_name() == "pymysql":
+        parsed = parsed.update_query_dict({"client_flag": str(CLIENT.MULTI_STATEMENTS)})
     parsed = parsed.update_query_dict({"plugin": pooling.PLUGIN}, append=True)
     engine: sa.Engine = engines.create_engine(
         parsed.render_as_string(hide_password=False),
@@ -64,6 +67,8 @@ def make_engine(url: str, **options: Any) -> sa.Engine:
             if options.get("mysql_wsrep_sync_wait") is None:
                 _see_all_commits(connection)
 
+    if engine.dialect.driver == "pymysql":
+        sa.event.listen(engine, "after_cursor_execute", _read_all_results)
     begin = _begin_on_postgresql if engine.dialect.driver == "psycopg2" else _begin_on_mariadb
     sa.event.listen(engine, "begin", begin)
     engine.dispose()  # closes the connection that oslo.db opened as a test
@@ -93,6 +98,20 @@ def _begin_on_postgresql(connection: sa.Connection) -> None:
         if options.get(WRITES, False)
         else extensions.ISOLATION_LEVEL_REPEATABLE_READ
     )
+
+
+def _read_all_results(
+    connection: sa.Connection,
+    cursor: Any,
+    statement: str,
+    parameters: object,
+    context: Any,
+    executemany: bool,
+) -> None:
+    """Read the results of several statements: PyMySQL raises the error of one when it reads its result."""
+    if context.execution_options.get(SEVERAL, False):
+        while cursor.nextset():
+            pass
 
 
 def _see_all_commits(connection: Any) -> None:

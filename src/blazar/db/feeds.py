@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from blazar.db.columns import read_object
+from blazar.db.connection import Connection
 from blazar.db.tables import deleted_leases, feeds, leases
 from blazar.domain.feeds import DeletedLease, Feed, FeedKind
 from blazar.domain.lease import LeaseId
@@ -19,7 +20,7 @@ from blazar.ports.feeds import Version
 class SqlFeeds:
     """Implements :class:`blazar.ports.feeds.FeedStore`."""
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def find(self, feed_id: str) -> Feed | None:

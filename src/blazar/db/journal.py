@@ -10,6 +10,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
+from blazar.db.connection import Connection
 from blazar.db.tables import journal, sweep_findings
 from blazar.domain.lease import LeaseId
 from blazar.domain.portions import in_portions
@@ -23,13 +24,12 @@ _AT_ONCE: Final = 1_000
 class SqlJournal:
     """Implements :class:`blazar.ports.store.Journal`."""
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def append(self, entries: Sequence[JournalEntry]) -> None:
         """Add entries."""
-        if entries:
-            self._connection.execute(_INSERT_ENTRY, [asdict(entry) for entry in entries])
+        self._connection.later(_INSERT_ENTRY, [asdict(entry) for entry in entries])
 
     def knows_leases(self) -> bool:
         """Return whether the journal has an entry for any lease."""
@@ -75,7 +75,7 @@ class SqlJournal:
 class SqlFindings:
     """Implements :class:`blazar.ports.store.Findings`."""
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def note(self, finder: str, keys: Collection[str], at: datetime) -> Mapping[str, datetime]:

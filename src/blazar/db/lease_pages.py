@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
+from blazar.db.connection import Connection
 from blazar.db.pages import Condition, Listing, select_page
 from blazar.db.tables import leases, reservations
 from blazar.domain.lease import LeaseId
@@ -22,7 +23,7 @@ _COLUMNS: Final[Mapping[str, sa.Column[Any]]] = {
 }
 
 
-def select_lease_page(connection: sa.Connection, which: LeaseFilter, page: Page) -> Sequence[LeaseId]:
+def select_lease_page(connection: Connection, which: LeaseFilter, page: Page) -> Sequence[LeaseId]:
     """Return the ids of a page of leases. Raises InvalidParameter if the marker is unknown."""
     scope = [] if which.project_id is None else [leases.c.project_id == which.project_id]
     filters = dates_within(which.dates)

@@ -11,6 +11,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from blazar.damage import damaged_rows
+from blazar.db.connection import Connection
 from blazar.db.lease_pages import select_lease_page
 from blazar.db.lease_rows import (
     Row,
@@ -79,7 +80,7 @@ _REPLACE_CHILD: Final = {
 class SqlLeases:
     """Implements :class:`blazar.ports.store.LeaseStore`."""
 
-    def __init__(self, connection: sa.Connection, specs: SpecColumn) -> None:
+    def __init__(self, connection: Connection, specs: SpecColumn) -> None:
         self._connection = connection
         self._specs = specs
 
@@ -128,8 +129,7 @@ class SqlLeases:
             events: [event_row(each, lease.id) for lease in new for each in lease.events],
         }
         for table, rows in rows_of.items():
-            if rows:
-                self._connection.execute(_INSERT[table], rows)
+            self._connection.later(_INSERT[table], rows)
         record_states(self._connection, (row for each in new for row in initial_states(each)))
 
     def replace(self, before: Lease, after: Lease, at: datetime) -> Lease:
@@ -229,24 +229,20 @@ class SqlLeases:
                 revised.append({**row, "spec": self._specs.encode(each)})
             elif old != each or old_place != place:
                 others.append(row)
-        if new:
-            self._connection.execute(_INSERT[reservations], new)
+        self._connection.later(_INSERT[reservations], new)
         for rows in (others, revised):
-            if rows:
-                self._connection.execute(_REPLACE_CHILD[reservations], rows)
+            self._connection.later(_REPLACE_CHILD[reservations], rows)
 
     def _replace_events(self, before: Lease, after: Lease) -> None:
         known = {each.id for each in before.events}
         new = [event_row(each, after.id) for each in after.events if each.id not in known]
-        if new:
-            self._connection.execute(_INSERT[events], new)
+        self._connection.later(_INSERT[events], new)
         rows = [
             {"row_id": each.id, **_without(event_row(each, after.id), "id", "lease_id", "created_at")}
             for each in after.events
             if each.id in known and each not in before.events
         ]
-        if rows:
-            self._connection.execute(_REPLACE_CHILD[events], rows)
+        self._connection.later(_REPLACE_CHILD[events], rows)
 
 
 def _stamped(before: Lease, after: Lease, at: datetime) -> Lease:

@@ -10,6 +10,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from blazar.db.collections import ALL_TABLES, NAME_COLUMNS
+from blazar.db.connection import Connection
 from blazar.db.shares import read_share
 from blazar.db.tables import (
     allocations,
@@ -33,7 +34,7 @@ _NAME: Final = sa.func.coalesce(*NAME_COLUMNS, resources.c.id).label("name")
 class SqlMaintenances:
     """Implements :class:`blazar.ports.maintenance.MaintenanceStore`."""
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def find(self, maintenance_id: str) -> Maintenance | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import sqlalchemy as sa
 
 from blazar.db.columns import read_object
+from blazar.db.connection import Connection
 from blazar.db.tables import notices
 from blazar.domain.notices import Notice, NoticeType
 
@@ -21,7 +22,7 @@ _INSERT: Final = sa.insert(notices)
 class SqlNotices:
     """Implements :class:`blazar.ports.notices.NoticeStore`."""
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def append(self, notices: Sequence[Notice]) -> None:
@@ -37,8 +38,7 @@ class SqlNotices:
             }
             for each in notices
         ]
-        if rows:
-            self._connection.execute(_INSERT, rows)
+        self._connection.later(_INSERT, rows)
 
     def take(self, limit: int) -> Sequence[Notice]:
         """Return the oldest notices, and lock them; a row that cannot be read is deleted."""

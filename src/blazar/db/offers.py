@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
+from blazar.db.connection import Connection
 from blazar.db.shares import read_share, share_columns
 from blazar.db.specs import SpecColumn
 from blazar.db.tables import offer_allocations, offers
@@ -32,7 +33,7 @@ _HELD_FOR: Final = (
 class SqlOffers:
     """Implements :class:`blazar.ports.offers.OfferStore`."""
 
-    def __init__(self, connection: sa.Connection, specs: SpecColumn) -> None:
+    def __init__(self, connection: Connection, specs: SpecColumn) -> None:
         self._connection = connection
         self._specs = specs
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import sqlalchemy as sa
 
+from blazar.db.connection import Connection
 from blazar.db.tables import outbox
 from blazar.domain.lease import LeaseId
 from blazar.ports.outbox import Letter, Message
@@ -23,26 +24,25 @@ _NOT_JSON: Final = "its payload is not a JSON object"
 class SqlOutbox:
     """Implements :class:`blazar.ports.outbox.Outbox`."""
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def append(self, messages: Sequence[Message], at: datetime) -> None:
         """Add messages."""
-        if messages:
-            self._connection.execute(
-                _INSERT,
-                [
-                    {
-                        "event_type": each.event_type,
-                        "lease_id": each.lease_id,
-                        "payload": json.dumps(dict(each.payload)),
-                        "due_at": at,
-                        "attempts": 0,
-                        "created_at": at,
-                    }
-                    for each in messages
-                ],
-            )
+        self._connection.later(
+            _INSERT,
+            [
+                {
+                    "event_type": each.event_type,
+                    "lease_id": each.lease_id,
+                    "payload": json.dumps(dict(each.payload)),
+                    "due_at": at,
+                    "attempts": 0,
+                    "created_at": at,
+                }
+                for each in messages
+            ],
+        )
 
     def take(self, now: datetime, until: datetime, limit: int) -> tuple[Message, ...]:
         """Return due messages, oldest first; no other sender gets them before *until*."""

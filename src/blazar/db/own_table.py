@@ -8,11 +8,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from blazar.db.connection import Connection
 from blazar.db.parts import Parts
 from blazar.domain.availability import Resource
 from blazar.domain.lease import ResourceId
 
-_Read = Callable[[sa.Connection, Collection[ResourceId] | None], tuple[Resource, ...]]
+_Read = Callable[[Connection, Collection[ResourceId] | None], tuple[Resource, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

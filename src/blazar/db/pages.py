@@ -18,6 +18,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from blazar.db.connection import Connection
 from blazar.domain.errors import InvalidParameter
 from blazar.domain.paging import Page
 
@@ -55,7 +56,7 @@ class _Range:
     conditions: Sequence[Condition]
 
 
-def select_page(connection: sa.Connection, listing: Listing, page: Page) -> list[str]:
+def select_page(connection: Connection, listing: Listing, page: Page) -> list[str]:
     """Return the ids of a page. Raises InvalidParameter if the marker is unknown."""
     terms = [_Term(listing.columns[each.name], each.is_descending) for each in page.order]
     # PostgreSQL sorts NULL after all values, the other databases before them.
@@ -77,9 +78,7 @@ def select_page(connection: sa.Connection, listing: Listing, page: Page) -> list
     return found
 
 
-def _marked(
-    connection: sa.Connection, listing: Listing, terms: Sequence[_Term], marker: str
-) -> Sequence[_Term]:
+def _marked(connection: Connection, listing: Listing, terms: Sequence[_Term], marker: str) -> Sequence[_Term]:
     """Return the terms with the values of the marker's row."""
     columns = [each.column.label(f"term_{number}") for number, each in enumerate(terms)]
     query = sa.select(*columns).where(listing.columns["id"] == marker, *listing.scope)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import sqlalchemy as sa
-
+from blazar.db.connection import Connection
 from blazar.db.specs import SpecColumn
 from blazar.ports.clock import Clock
 
@@ -15,7 +14,7 @@ from blazar.ports.clock import Clock
 class Parts:
     """The parts of a transaction."""
 
-    connection: sa.Connection
+    connection: Connection
     clock: Clock
     specs: SpecColumn
     first_number: Callable[[], int]

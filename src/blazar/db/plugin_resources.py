@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from blazar.db.changes import note_changes
 from blazar.db.collections import OWN_TABLES
+from blazar.db.connection import Connection
 from blazar.db.health import read_diagnosis, resource_row
 from blazar.db.tables import resource_properties, resources, stock
 from blazar.db.usage_records import record_facts
@@ -23,7 +24,7 @@ _PROPERTY_NAMES: Final = sa.select(resource_properties.c.resource_type, resource
 
 
 def select_plugin_resources(
-    connection: sa.Connection,
+    connection: Connection,
     collection: str | None = None,
     resource_ids: Collection[ResourceId] | None = None,
 ) -> tuple[PluginResource, ...]:
@@ -42,7 +43,7 @@ def select_plugin_resources(
     return tuple(_plugin_resource(row, names.get(row.collection, frozenset())) for row in rows)
 
 
-def _property_names(connection: sa.Connection) -> Mapping[str, frozenset[str]]:
+def _property_names(connection: Connection) -> Mapping[str, frozenset[str]]:
     """Return the names of the properties of each collection."""
     names: dict[str, set[str]] = defaultdict(set)
     for row in connection.execute(_PROPERTY_NAMES):
@@ -53,7 +54,7 @@ def _property_names(connection: sa.Connection) -> Mapping[str, frozenset[str]]:
 class SqlPluginResources:
     """Implements :class:`blazar.ports.plugin_resources.PluginResources`."""
 
-    def __init__(self, connection: sa.Connection, first_number: Callable[[], int]) -> None:
+    def __init__(self, connection: Connection, first_number: Callable[[], int]) -> None:
         self._connection = connection
         self._first_number = first_number
 

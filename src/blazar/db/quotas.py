@@ -6,6 +6,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from blazar.db.connection import Connection
 from blazar.db.offers import is_open_for
 from blazar.db.shares import read_share
 from blazar.db.tables import allocations, leases, offer_allocations, offers, projects, reservations
@@ -17,7 +18,7 @@ from blazar.domain.quotas import Held, Reserved
 class SqlQuotas:
     """Implements :class:`blazar.ports.quotas.QuotaStore`."""
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def lock(self, project_id: str) -> None:

@@ -10,6 +10,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
+from blazar.db.connection import Connection
 from blazar.db.specs import SpecColumn
 from blazar.db.tables import refused_requests
 from blazar.domain.lease import Lease, LeaseId, LeaseStatus
@@ -18,7 +19,7 @@ MOST_A_DAY: Final = 1_000
 """Requests of a project that are recorded in 24 hours: a client that asks in a loop must not fill a disk."""
 
 
-def record_refused(connection: sa.Connection, specs: SpecColumn, lease: Lease, now: datetime) -> bool:
+def record_refused(connection: Connection, specs: SpecColumn, lease: Lease, now: datetime) -> bool:
     """Record a refused request, unless the same one is recorded, or too many of the project are.
 
     Returns:
@@ -53,7 +54,7 @@ def record_refused(connection: sa.Connection, specs: SpecColumn, lease: Lease, n
     return True
 
 
-def list_refused(connection: sa.Connection, specs: SpecColumn, since: datetime) -> Sequence[Lease]:
+def list_refused(connection: Connection, specs: SpecColumn, since: datetime) -> Sequence[Lease]:
     """Return the requests that were refused since an instant, in their order, as leases without events."""
     table = refused_requests.c
     query = sa.select(refused_requests).where(table.requested_at >= since)

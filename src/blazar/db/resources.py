@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from blazar.db.changes import note_changes
 from blazar.db.collections import ALL_TABLES, OWN_TABLES
+from blazar.db.connection import Connection
 from blazar.db.health import diagnosis_columns, read_diagnosis
 from blazar.db.numbers import first_number
 from blazar.db.pools import free_of, pools_at
@@ -38,7 +39,7 @@ _STATES: Final = _states()
 class SqlResources:
     """Implements :class:`blazar.ports.store.ResourceStore`."""
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def get_states(self, resource_ids: Collection[ResourceId]) -> Mapping[ResourceId, ResourceState]:

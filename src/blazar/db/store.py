@@ -15,6 +15,7 @@ from blazar.db.allocations import SqlAllocations
 from blazar.db.answers import SqlAnswers
 from blazar.db.availability import SqlAvailability
 from blazar.db.collections import OWN_TABLES
+from blazar.db.connection import Connection
 from blazar.db.deliveries import SqlDeliveries
 from blazar.db.engine import LATEST, WRITES
 from blazar.db.feeds import SqlFeeds
@@ -63,7 +64,7 @@ class SqlTransaction:
     """One transaction on one connection; collections are created on access."""
 
     def __init__(
-        self, connection: sa.Connection, clock: Clock, specs: SpecColumn, first_number: Callable[[], int]
+        self, connection: Connection, clock: Clock, specs: SpecColumn, first_number: Callable[[], int]
     ) -> None:
         self._connection = connection
         self._specs = specs
@@ -215,14 +216,14 @@ class SqlStore:
         """
         with translated(), self._engine.connect() as connection:
             writing = connection.execution_options(**{WRITES: True})
-            yield SqlTransaction(writing, self._clock, self._specs, self._first_number)
+            yield SqlTransaction(Connection(writing), self._clock, self._specs, self._first_number)
 
     @contextmanager
     def read(self, *, of_one_instant: bool = True) -> Iterator[SqlTransaction]:
         """Begin a read-only transaction. Raises Unavailable."""
         with translated(), self._engine.connect() as connection:
             reading = connection if of_one_instant else connection.execution_options(**{LATEST: True})
-            yield SqlTransaction(reading, self._clock, self._specs, self._first_number)
+            yield SqlTransaction(Connection(reading), self._clock, self._specs, self._first_number)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import sqlalchemy as sa
 
+from blazar.db.connection import Connection
 from blazar.db.lease_rows import lease_of
 from blazar.db.subscription_rows import columns_of, subscription_of
 from blazar.db.tables import Instant, confirmations, deliveries, leases, notices, subscriptions
@@ -30,7 +31,7 @@ _LEAST_AGE: Final = timedelta(hours=1)
 class SqlSubscriptions:
     """Implements :class:`blazar.ports.notices.SubscriptionStore`."""
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def find(self, subscription_id: str) -> Subscription | None:

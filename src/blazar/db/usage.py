@@ -11,6 +11,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from blazar.db.collections import ALL_TABLES, NAME_COLUMNS, OWN_TABLES
+from blazar.db.connection import Connection
 from blazar.db.plugin_resources import select_plugin_resources
 from blazar.db.refused_requests import list_refused, record_refused
 from blazar.db.shares import read_share
@@ -44,7 +45,7 @@ _AT_ONCE: Final = 1_000
 class SqlUsage:
     """Implements :class:`blazar.ports.usage.UsageStore`."""
 
-    def __init__(self, connection: sa.Connection, specs: SpecColumn) -> None:
+    def __init__(self, connection: Connection, specs: SpecColumn) -> None:
         self._connection = connection
         self._specs = specs
 
@@ -290,7 +291,7 @@ def _holding(row: Any) -> Holding:
 
 
 def _rows(
-    connection: sa.Connection, table: sa.Table[Any], column: str, ids: Sequence[str]
+    connection: Connection, table: sa.Table[Any], column: str, ids: Sequence[str]
 ) -> Iterator[sa.Row[Any]]:
     """Yield the rows of these ids; those of one id are in the order in which they were written."""
     for some in in_portions(ids, _AT_ONCE):

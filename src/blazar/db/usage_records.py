@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
+from blazar.db.connection import Connection
 from blazar.db.tables import (
     allocations,
     failed_periods,
@@ -27,7 +28,7 @@ _LONGEST_FACT: Final = 255
 _INSERT_STATES: Final = sa.insert(reservation_states)
 
 
-def record_held(connection: sa.Connection, which: Sequence[sa.ColumnElement[bool]], now: datetime) -> None:
+def record_held(connection: Connection, which: Sequence[sa.ColumnElement[bool]], now: datetime) -> None:
     """Record what allocations have held up to now, before they are released or removed.
 
     Args:
@@ -65,15 +66,13 @@ def initial_states(lease: Lease) -> Iterator[Mapping[str, object]]:
             yield _state_row(each, lease.start)
 
 
-def record_states(connection: sa.Connection, rows: Iterator[Mapping[str, object]]) -> None:
+def record_states(connection: Connection, rows: Iterator[Mapping[str, object]]) -> None:
     """Record the states of reservations."""
-    found = list(rows)
-    if found:
-        connection.execute(_INSERT_STATES, found)
+    connection.later(_INSERT_STATES, list(rows))
 
 
 def record_failure(
-    connection: sa.Connection, resource_id: ResourceId, at: datetime, *, has_failed: bool
+    connection: Connection, resource_id: ResourceId, at: datetime, *, has_failed: bool
 ) -> None:
     """Record that a resource has failed, or has recovered."""
     if has_failed:
@@ -83,7 +82,7 @@ def record_failure(
     connection.execute(sa.update(failed_periods).where(*is_open).values(end_at=at))
 
 
-def record_facts(connection: sa.Connection, name: str, resource: Resource, until: datetime) -> None:
+def record_facts(connection: Connection, name: str, resource: Resource, until: datetime) -> None:
     """Record the facts of a resource before they change or are deleted at an instant."""
     row = {
         "resource_id": resource.id,

@@ -7,6 +7,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from blazar.db.connection import Connection
 from blazar.db.offers import is_open_for
 from blazar.db.tables import allocations, leases, offer_allocations, offers, past_uses, reservations
 from blazar.domain.interval import Interval
@@ -17,7 +18,7 @@ from blazar.domain.rules.uses import Use
 class SqlUses:
     """Implements :class:`blazar.ports.uses.UseStore`."""
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def of_project(self, project_id: str, now: datetime, since: datetime) -> Sequence[Use]:

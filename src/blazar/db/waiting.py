@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
+from blazar.db.connection import Connection
 from blazar.db.tables import allocations, events, leases, reservations, work
 from blazar.domain.lease import EventStatus, LeaseId, LeaseStatus, ReservationId, ReservationStatus
 from blazar.ports.work import WaitingLease, WaitingReservation
@@ -62,7 +63,7 @@ _WAITING: Final[sa.Select[Any]] = (
 )
 
 
-def list_waiting(connection: sa.Connection, before: datetime) -> tuple[WaitingLease, ...]:
+def list_waiting(connection: Connection, before: datetime) -> tuple[WaitingLease, ...]:
     """Return the leases that wait, oldest first; see :meth:`blazar.ports.work.WorkStore.list_waiting`."""
     found: dict[str, WaitingLease] = {}
     for row in connection.execute(_WAITING, {"before": before}):

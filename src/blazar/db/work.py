@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any, Final
 
 import sqlalchemy as sa
-from oslo_db.exception import DBDuplicateEntry
 
+from blazar.db.connection import Connection
 from blazar.db.numbers import first_number
 from blazar.db.tables import events, leases, reservations, work
 from blazar.db.waiting import list_waiting
@@ -66,7 +66,7 @@ _NEXT_DUE: Final = sa.select(
 class SqlWork:
     """Implements :class:`blazar.ports.store.WorkStore`."""
 
-    def __init__(self, connection: sa.Connection, first_number: Callable[[], int]) -> None:
+    def __init__(self, connection: Connection, first_number: Callable[[], int]) -> None:
         self._connection = connection
         self._first_number = first_number
 
@@ -109,11 +109,7 @@ class SqlWork:
             {"key": key, "due_at": due_at, "claim_number": self._first_number(), "attempts": 0}
             for key, due_at in dues.items()
         ]
-        if rows:
-            try:
-                self._connection.execute(_INSERT, rows)
-            except DBDuplicateEntry as error:
-                raise ConcurrentUpdate("Another transaction scheduled the same work concurrently") from error
+        self._connection.later(_INSERT, rows)
 
     def list_unplanned(self) -> tuple[str, ...]:
         """Return leases without planned work that may need some."""

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from oslo_db.exception import DBDuplicateEntry
 
 from blazar.db.changes import note_changes
+from blazar.db.connection import Connection
 from blazar.db.health import read_diagnosis, resource_filters, resource_row
 from blazar.db.own_table import OwnTable
 from blazar.db.pages import Listing, select_page
@@ -35,7 +36,7 @@ _INDEXES: Final = {
 
 
 def select_floatingips(
-    connection: sa.Connection, floatingip_ids: Collection[ResourceId] | None = None
+    connection: Connection, floatingip_ids: Collection[ResourceId] | None = None
 ) -> tuple[FloatingIP, ...]:
     """Return these floating IPs, or all, oldest first, in one statement."""
     query = (
@@ -49,7 +50,7 @@ def select_floatingips(
 
 
 def read_resources(
-    connection: sa.Connection, floatingip_ids: Collection[ResourceId] | None
+    connection: Connection, floatingip_ids: Collection[ResourceId] | None
 ) -> tuple[Resource, ...]:
     """Return these floating IPs, or all, with their facts, for searches."""
     return tuple(each.as_resource() for each in select_floatingips(connection, floatingip_ids))

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import sqlalchemy as sa
 
+from blazar.db.connection import Connection
 from blazar.db.tables import host_providers
 from blazar.domain.lease import ResourceId
 from blazar.domain.providers import HostProvider, Inventory
@@ -19,7 +20,7 @@ _KINDS_OF_HOSTS = 4096
 
 
 def select_providers(
-    connection: sa.Connection, host_ids: Collection[ResourceId] | None = None
+    connection: Connection, host_ids: Collection[ResourceId] | None = None
 ) -> Mapping[ResourceId, tuple[HostProvider, ...]]:
     """Return the providers of these hosts, or of all, in one statement.
 
@@ -43,7 +44,7 @@ def select_providers(
     return {host_id: tuple(each) for host_id, each in found.items()}
 
 
-def insert_providers(connection: sa.Connection, hosts: Iterable[Host]) -> None:
+def insert_providers(connection: Connection, hosts: Iterable[Host]) -> None:
     """Add the providers of hosts that have none yet."""
     rows = [
         {
@@ -64,7 +65,7 @@ def insert_providers(connection: sa.Connection, hosts: Iterable[Host]) -> None:
         connection.execute(sa.insert(host_providers), rows)
 
 
-def delete_providers(connection: sa.Connection, host_id: ResourceId) -> None:
+def delete_providers(connection: Connection, host_id: ResourceId) -> None:
     """Delete the providers of a host."""
     connection.execute(sa.delete(host_providers).where(host_providers.c.host_id == host_id))
 

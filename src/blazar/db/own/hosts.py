@@ -14,6 +14,7 @@ from oslo_db.exception import DBDuplicateEntry
 
 from blazar.db.changes import note_changes
 from blazar.db.columns import read_object
+from blazar.db.connection import Connection
 from blazar.db.health import read_diagnosis, resource_filters, resource_row
 from blazar.db.own.host_providers import delete_providers, insert_providers, select_providers
 from blazar.db.own_table import OwnTable
@@ -41,9 +42,7 @@ RESOURCE_TYPE = "physical:host"
 COLLECTION = "host"
 
 
-def select_hosts(
-    connection: sa.Connection, host_ids: Collection[ResourceId] | None = None
-) -> tuple[Host, ...]:
+def select_hosts(connection: Connection, host_ids: Collection[ResourceId] | None = None) -> tuple[Host, ...]:
     """Return these hosts, or all, with their capabilities, in two statements."""
     query = sa.select(hosts, resources.c.generation, resources.c.health, resources.c.problem).join(
         resources, resources.c.id == hosts.c.id
@@ -63,9 +62,7 @@ def select_hosts(
     )
 
 
-def read_resources(
-    connection: sa.Connection, host_ids: Collection[ResourceId] | None
-) -> tuple[Resource, ...]:
+def read_resources(connection: Connection, host_ids: Collection[ResourceId] | None) -> tuple[Resource, ...]:
     """Return these hosts, or all, with their facts and providers, for searches."""
     providers = select_providers(connection, host_ids)
     return tuple(
