@@ -66,6 +66,7 @@ bench: $(STAMP) ## measure the service as processes, then searches, creates and 
 	@$(BIN)/python bench/times
 	@$(BIN)/python bench/groups
 	@$(BIN)/python bench/refusals
+	@$(BIN)/python bench/hosts
 	@$(BIN)/python bench/maintenance
 	@$(BIN)/python bench/planning
 	@$(BIN)/python bench/usage
@@ -123,7 +124,7 @@ static: $(STAMP)
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy src client nova plugin-testing tests bench examples cloudlab rig doc
-	@MYPYPATH=bench $(BIN)/mypy --scripts-are-modules bench/console bench/filter bench/hostile bench/maintenance bench/month bench/offers bench/planning bench/processor bench/search bench/race bench/refusals bench/slots bench/times bench/groups bench/usage
+	@MYPYPATH=bench $(BIN)/mypy --scripts-are-modules bench/console bench/filter bench/hostile bench/hosts bench/maintenance bench/month bench/offers bench/planning bench/processor bench/search bench/race bench/refusals bench/slots bench/times bench/groups bench/usage
 	@$(BIN)/lint-imports --no-logo
 
 lock: require-python ## resolve the versions of all dependencies again, into constraints.txt
