@@ -16,7 +16,11 @@ _NO_PROPERTIES = frozenset({"marker", "limit"})
 
 
 def _list_servers(cloud: SimulatedCloud, call: Call) -> Reply:
-    servers = cloud.servers.list_servers(service_host=call.value("host"), flavor_id=call.value("flavor"))
+    servers = cloud.servers.list_servers(
+        service_host=call.value("host"),
+        flavor_id=call.value("flavor"),
+        zone=call.value("availability_zone"),
+    )
     page, has_next = page_of(servers, [each.id for each in servers], call)
     bodies = [_server(each) for each in page]
     return Reply(body={"servers": bodies, **links("servers", call, has_next=has_next)})

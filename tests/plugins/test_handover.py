@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -261,3 +262,64 @@ def test_all_servers_of_a_host_are_deleted_at_once_when_it_is_given_back() -> No
 
     assert isinstance(outcome, Waiting)
     assert {each.id for each in env.servers.values() if each.is_deleting} == {each.id for each in servers}
+
+
+class TestReturnOfSeveralHosts:
+    @pytest.fixture
+    def env(self) -> HandoverEnv:
+        env = HandoverEnv()
+        for resource in env.assignment.resources:
+            env.cloud.aggregates.add_host(env.aggregate(RESERVATION).id, str(resource.facts["service_name"]))
+        return env
+
+    def give_back(self, env: HandoverEnv) -> None:
+        """Take all steps of the end."""
+        now = env.at(timedelta(hours=9))
+        for _ in range(10):
+            seen = env.plugin.observe(env.cloud, now, Phase.OVER)
+            if not seen.items:
+                return
+            for item in sorted(seen.items, key=lambda each: -each.rank):
+                if isinstance(env.plugin.remove(env.cloud, now, item, seen), Waiting):
+                    break
+            env.clock.advance(timedelta(seconds=6))
+        raise AssertionError("the hosts are not returned")
+
+    def test_all_servers_are_read_by_one_request(self, env: HandoverEnv) -> None:
+        server = env.boot(project_id="project")
+        before = env.cloud.calls["compute.list_servers"]
+
+        seen = env.plugin.observe(env.cloud, env.at(timedelta(hours=9)), Phase.OVER)
+
+        assert env.cloud.calls["compute.list_servers"] - before == 1
+        assert [each.server_id for each in seen.items if each.kind is Kind.SERVER] == [server.id]
+
+    def test_a_server_that_nova_lists_in_another_zone_is_deleted_too(
+        self, env: HandoverEnv, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        everywhere = env.cloud.servers.list_servers
+        env.boot(project_id="project")
+        monkeypatch.setattr(
+            env.cloud.servers,
+            "list_servers",
+            lambda *, zone=None, **which: () if zone else everywhere(**which),
+        )
+
+        self.give_back(env)
+
+        assert env.servers == {}
+        assert not [each for each in env.cloud.aggregates.list_aggregates() if each.name == RESERVATION]
+
+    def test_a_host_that_left_the_reservation_keeps_its_servers(self, env: HandoverEnv) -> None:
+        server = env.boot(project_id="project")
+        kept = [each for each in env.assignment.resources if each.facts["service_name"] != env.host]
+        now = replace(env.at(timedelta(hours=1)), resources=tuple(kept))
+
+        seen = env.plugin.observe(env.cloud, now, Phase.RUNNING)
+        (item,) = [
+            each for each in seen.items - env.plugin.wanted(now, Phase.RUNNING) if each.kind is Kind.MEMBER
+        ]
+        outcome = env.plugin.remove(env.cloud, now, item, seen)
+
+        assert isinstance(outcome, Waiting)
+        assert not env.servers[server.id].is_deleting

@@ -32,9 +32,7 @@ def test_a_start_without_preparation_costs_three_calls_more(env: ReconcilerEnv, 
 
 
 @pytest.mark.parametrize("hosts", [1, 20])
-def test_an_end_without_servers_costs_three_calls_a_host_and_a_constant(
-    env: ReconcilerEnv, hosts: int
-) -> None:
+def test_an_end_without_servers_costs_two_calls_a_host_and_a_constant(env: ReconcilerEnv, hosts: int) -> None:
     env.reset(Conditions(hosts=hosts))
     env.create("a", "now", 2, (hosts, hosts))
     env.at(1.9)
@@ -42,7 +40,7 @@ def test_an_end_without_servers_costs_three_calls_a_host_and_a_constant(
 
     env.at(2.1)
 
-    assert env.counted - before == 3 * hosts + 3
+    assert env.counted - before == 2 * hosts + 4
 
 
 def test_an_active_lease_is_left_alone(env: ReconcilerEnv) -> None:

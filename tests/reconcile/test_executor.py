@@ -48,8 +48,8 @@ def test_all_hosts_come_and_go_together(env: ReconcilerEnv, threads: SeenThreads
     check_always(env)
     env.at(2.1)
 
-    # Add members, leave the freepool; list servers, join the freepool, remove members.
-    assert threads.sizes[HOSTS] == 5
+    # Add members, leave the freepool; join the freepool, remove members.
+    assert threads.sizes[HOSTS] == 4
     assert env.lease(lease).status is LeaseStatus.TERMINATED
     check_settled(env)
 

@@ -162,11 +162,11 @@ class Servers(Protocol):
     """Servers of all projects."""
 
     def list_servers(
-        self, *, service_host: str | None = None, flavor_id: str | None = None
+        self, *, service_host: str | None = None, flavor_id: str | None = None, zone: str | None = None
     ) -> tuple[Server, ...]:
-        """Return the servers of all projects: all, those on that host, or those with that flavor.
+        """Return the servers of all projects: all, or those on that host, with that flavor, and in that zone.
 
-        Reads all pages.
+        Reads all pages. The zone of a server is the availability zone of its host when Nova chose the host.
         """
 
     def delete_server(self, server_id: str) -> None:

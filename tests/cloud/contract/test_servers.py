@@ -50,6 +50,19 @@ def test_a_host_lists_its_own_servers_only(cloud: Cloud, lab: CloudLab) -> None:
     assert cloud.servers.list_servers(service_host=second.service_host) == ()
 
 
+def test_servers_are_listed_by_the_zone_in_which_their_host_was_chosen(cloud: Cloud, lab: CloudLab) -> None:
+    first, second = lab.hosts[:2]
+    aggregate = cloud.aggregates.create_aggregate(lab.name("zone"), lab.name("zone"), {})
+    cloud.aggregates.add_host(aggregate.id, first.service_host)
+    server_id = lab.boot_server(lab.name("one"), service_host=first.service_host)
+    lab.boot_server(lab.name("other"), service_host=second.service_host)
+
+    (server,) = cloud.servers.list_servers(zone=lab.name("zone"))
+
+    assert (server.id, server.service_host) == (server_id, first.service_host)
+    assert cloud.servers.list_servers(zone=lab.name("nowhere")) == ()
+
+
 def test_servers_are_listed_by_flavor(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
     extra_specs = {"blazar:preemptible": "true"}
     flavor = Flavor(

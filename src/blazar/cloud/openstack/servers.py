@@ -32,9 +32,9 @@ class OpenStackServers:
         self._nova = nova
 
     def list_servers(
-        self, *, service_host: str | None = None, flavor_id: str | None = None
+        self, *, service_host: str | None = None, flavor_id: str | None = None, zone: str | None = None
     ) -> tuple[Server, ...]:
-        """Return the servers of all projects on that host, or with that flavor; from all pages.
+        """Return the servers of all projects on that host, with that flavor, in that zone; from all pages.
 
         No server has a flavor that was deleted.
         """
@@ -51,6 +51,7 @@ class OpenStackServers:
                 "soft_deleted": "true",
                 "host": service_host,
                 "flavor": flavor_id,
+                "availability_zone": zone,
             },
             version=_WITH_FLAVOR,
         )

@@ -34,14 +34,18 @@ class SimulatedServers(Service):
 
     @reads("compute.list_servers")
     def list_servers(
-        self, *, service_host: str | None = None, flavor_id: str | None = None
+        self, *, service_host: str | None = None, flavor_id: str | None = None, zone: str | None = None
     ) -> tuple[Server, ...]:
-        """Return the servers on that host, or with that flavor, oldest first; none for a deleted flavor."""
+        """Return the servers on that host, with that flavor, and in that zone, oldest first.
+
+        No server has a flavor that was deleted. No host with servers changes its zone.
+        """
         return tuple(
             each
             for each in self._state.servers.values()
             if service_host in (None, each.service_host)
             and flavor_id in (None, self._state.server_flavors.get(each.id))
+            and (zone is None or zone == self._state.zone_of(each.service_host))
         )
 
     @writes("compute.delete_server")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 
 from blazar.domain.circuit_breaker import CircuitBreaker
@@ -95,7 +95,7 @@ class Observation:
         """Yield the servers that must be deleted with the reservation."""
         if self._phase is not Phase.OVER:
             return
-        for service_host, servers in self._servers_on(self._scopes.keys() & own.hosts):
+        for service_host, servers in self._servers_in(own, self._scopes.keys() & own.hosts):
             if servers is None:
                 yield HostItem(Kind.SERVER, self._scope(service_host), service_host)
             for server in servers or ():
@@ -103,6 +103,26 @@ class Observation:
                 if server.is_deleting:
                     seen.deleting_servers |= {server.id}
                 yield HostItem(Kind.SERVER, self._scope(service_host), service_host, server.id)
+
+    def _servers_in(
+        self, own: Aggregate, service_hosts: Collection[str]
+    ) -> Iterable[tuple[str, tuple[Server, ...] | None]]:
+        """Return the servers by host, or None if Nova did not answer; one request for all hosts of a zone.
+
+        A server in another zone, which Nova's rules exclude, would be missing. Then Nova does not let the
+        host leave the zone, and its servers are read.
+        """
+        if own.availability_zone is None or len(service_hosts) == 1:
+            return self._servers_on(service_hosts)
+        found: dict[str, list[Server]] = {each: [] for each in sorted(service_hosts)}
+        try:
+            servers = self._cloud.servers.list_servers(zone=own.availability_zone)
+        except CloudUnavailable:
+            return [(each, None) for each in found]
+        for each in servers:
+            if each.service_host in found:
+                found[each.service_host].append(each)
+        return [(service_host, tuple(there)) for service_host, there in found.items()]
 
     def _servers_on(self, service_hosts: Iterable[str]) -> Iterator[tuple[str, tuple[Server, ...] | None]]:
         """Yield the servers by host, or None if Nova did not answer; one request for each host."""

@@ -101,10 +101,30 @@ class Teardown:
             case Kind.DISPLACED if seen.own is not None:
                 return self._send_home(cloud, assignment, item, seen, seen.own)
             case Kind.MEMBER if seen.own is not None:
-                cloud.aggregates.remove_host(seen.own.id, item.service_host)
+                return self._withdraw(cloud, assignment, item, seen, seen.own)
             case Kind.AGGREGATE if seen.own is not None:
                 cloud.aggregates.delete_aggregate(seen.own.id)
         return Done()  # metadata is deleted with the aggregate
+
+    def _withdraw(
+        self,
+        cloud: Cloud,
+        assignment: Assignment[HostSpec],
+        item: HostItem,
+        seen: HostsSeen,
+        own: Aggregate,
+    ) -> Outcome:
+        """Take a host out of the aggregate; if Nova refuses because of servers, delete them first.
+
+        A host that left a reservation earlier keeps its servers, so it waits for them.
+        """
+        try:
+            cloud.aggregates.remove_host(own.id, item.service_host)
+        except CloudConflict as error:
+            is_held = item.service_host in {each.facts["service_name"] for each in assignment.resources}
+            outcome = self._delete_servers(cloud, assignment, item, seen) if is_held else Done()
+            return Waiting(RETRY, error.message) if isinstance(outcome, Done) else outcome
+        return Done()
 
     def _delete_servers(
         self, cloud: Cloud, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
