@@ -18,6 +18,9 @@ _HOUR: Final = 3600.0
 _ROUNDING: Final = 1e-6
 """Hours by which sums of floats may be wrong."""
 
+_BESIDE: Final = 0.01
+"""Seconds between neighbouring periods; in this time, more hours than ``_ROUNDING`` are used."""
+
 Hours = NDArray[np.float64]
 
 
@@ -134,10 +137,11 @@ def excess_of(
 
 
 def _decisive_begins(old: HoursAhead, new: HoursAhead, most: float, period: timedelta) -> Hours:
-    """Return beginnings of periods such that, if any period has an excess, one of theirs has.
+    """Return beginnings of periods such that, if any period has an excess, one of theirs has the largest.
 
     Hours are linear between beginnings at which a change of units enters or leaves the period. So a growing
     excess shows at one of these, or between the points at which the limit or the former hours are crossed.
+    There it is largest next to a point, because at the point itself it does not grow.
     """
     changes = np.union1d(old.times, new.times)
     begins = np.union1d(changes, changes - period.total_seconds())
@@ -151,7 +155,8 @@ def _decisive_begins(old: HoursAhead, new: HoursAhead, most: float, period: time
         share = values[which] / (values[which] - values[which + 1])
         crossings.append(begins[which] + share * (begins[which + 1] - begins[which]))
     points = np.unique(np.concatenate(crossings))
-    return np.union1d(points, (points[:-1] + points[1:]) / 2)
+    beside = np.concatenate(((points[:-1] + points[1:]) / 2, points + _BESIDE, points - _BESIDE))
+    return np.union1d(points, beside[beside >= 0])
 
 
 def stacked_starts(
