@@ -155,7 +155,7 @@ class TestFailures:
         assert waiting["id"] == noticing.webhooks.attempts[0][1]
 
         noticing.webhooks.always = lambda delivery: None
-        noticing.wait(minutes=10)
+        noticing.wait(minutes=20)
         shown = noticing.show(made)
         assert noticing.webhooks.types == ["lease.created"]
         assert (shown["problem"], shown["failing_since"]) == (None, None)
