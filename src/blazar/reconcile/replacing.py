@@ -12,7 +12,7 @@ from datetime import datetime
 
 from blazar.booking.context import Context
 from blazar.booking.past_uses import record_uses
-from blazar.booking.reports import read_reported
+from blazar.booking.reports import list_reported
 from blazar.booking.search import Found, Search, find_resources, holdings_of, search_for
 from blazar.booking.shares import beside
 from blazar.booking.specs import booked_window_of
@@ -82,14 +82,17 @@ class Replacing:
 
     def _search(self, excluded: Collection[ResourceId]) -> Search:
         """Return the search for the new holdings, without new resources that are excluded."""
-        reported = read_reported(self.context, [self.lease.id])[self.lease.id]
+        others = [each.id for each in self.lease.reservations if each.id != self.reservation.id]
+        with self.context.store.read(of_one_instant=False) as transaction:
+            reported = list_reported(transaction, [self.lease.id])[self.lease.id]
+            held_by_others = transaction.allocations.of_reservations(others)
         search = search_for(self.context, self.lease, self.reservation, self._window, reported)
         wish = replace(
             search.wish,
             held=self.remaining,
             is_active=True,  # healthy resources that were handed over or reserved are kept
             excluded=search.wish.excluded.union(excluded) - self.remaining.keys(),
-            beside=self._held_by_others(),
+            beside=beside(holdings_of(held_by_others).values()),
         )
         return replace(search, wish=wish)
 
@@ -118,9 +121,9 @@ class Replacing:
         with self.context.store.begin() as transaction:
             after = transaction.leases.replace(self.lease, after, now)
             transaction.allocations.claim(
-                {key: generation for key, generation in found.generations.items() if key in added}
+                {key: generation for key, generation in found.generations.items() if key in added},
+                {(key, self.reservation.id) for key in added},
             )
-            transaction.allocations.touch(self.reasons)
             if self.was_used:
                 record_uses(self.context, transaction, self.reservation.id, self.reasons.keys(), now)
             # A share that grows is removed and inserted again.
@@ -135,7 +138,9 @@ class Replacing:
             )
             transaction.journal.append(self._entries(list(added), now, actor))
             record_changes(self.context, transaction, self.lease, after, actor, now)
-            # Lock resources before work: recording a failure locks them in this order, too.
+            # As late as possible: if a resource fails, all its leases wait for its row at the same time. But
+            # resources before work: recording a failure locks them in this order, too.
+            transaction.allocations.touch_bookings([(key, self.reservation.id) for key in self.reasons])
             transaction.work.keep(claim)
             transaction.commit()
         for resource_id, reason in self.reasons.items():
@@ -152,12 +157,6 @@ class Replacing:
         """Return the window for which the resources are needed, without the part that has passed."""
         start = self.held[0].window.start if self.held else self.lease.start
         return Interval(max(start, self.context.clock.now()), self.lease.end)
-
-    def _held_by_others(self) -> Mapping[ResourceId, tuple[Share | None, ...]]:
-        others = [each.id for each in self.lease.reservations if each.id != self.reservation.id]
-        with self.context.store.read() as transaction:
-            allocations = transaction.allocations.of_reservations(others)
-        return beside(holdings_of(allocations).values())
 
     def _allocation(self, resource_id: ResourceId, share: Share | None) -> Allocation:
         return Allocation(
