@@ -135,10 +135,18 @@ def test_only_use_cases_can_be_called(method: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "fields"), [("unknown-method", {"method": "get_lease"}), ("internal", {})], ids=["now", "before"]
+    ("code", "text", "fields"),
+    [
+        ("unknown-method", "Unknown method get_lease", {"method": "get_lease"}),
+        ("internal", "Unknown method get_lease", {}),
+        ("internal", "There is no method get_lease", {}),
+    ],
+    ids=["now", "before", "previous-release"],
 )
-def test_a_manager_without_a_method_is_told_from_one_that_failed(code: str, fields: dict[str, Any]) -> None:
-    unknown = {"error": {"code": code, "message": "Unknown method get_lease", "fields": fields}}
+def test_a_manager_without_a_method_is_told_from_one_that_failed(
+    code: str, text: str, fields: dict[str, Any]
+) -> None:
+    unknown = {"error": {"code": code, "message": text, "fields": fields}}
     failed = {"error": {"code": "internal", "message": "Internal error in the manager", "fields": {}}}
 
     with pytest.raises(errors.UnknownMethod) as caught:

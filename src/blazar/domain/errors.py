@@ -336,7 +336,6 @@ class UnknownMethod(BlazarError):
     code = "unknown-method"
 
     def __init__(self, method: str) -> None:
-        # Older managers send this text with the code "internal".
         super().__init__(f"Unknown method {method}", method=method)
 
 

@@ -16,10 +16,16 @@ from oslo_messaging import TransportOptions
 from blazar.domain.errors import Unavailable
 from blazar.ports.manager import Manager
 from blazar.rpc.broker import Broker
-from blazar.rpc.messages import answer, remote_manager
+from blazar.rpc.messages import answer, needs_newer_manager, older_form, remote_manager
 
 NAMESPACE = "manager.api"
-VERSION = "1.0"
+VERSION = "1.1"
+"""The version of the managers' interface. 1.1 has more keys in the caller of a request."""
+_OLDEST_VERSION = "1.0"
+"""The version of most messages, which managers of the previous release understand, too."""
+_UNSUPPORTED = "UnsupportedVersion"
+_ATTEMPTS = 4
+"""Attempts to reach a manager that understands a request while older ones run beside it."""
 _RETRIES = 1
 """Attempts to send a request again over a new connection after the first attempt failed."""
 
@@ -97,12 +103,16 @@ def bus_manager(
         transport_options=TransportOptions(at_least_once=True),
     )
 
+    ask = _asking(client)
+
     def carry(request: dict[str, Any]) -> dict[str, Any]:
         if not broker.is_up():
             raise Unavailable("The message broker cannot be reached")
         reply: dict[str, Any]
         try:
-            reply = client.call({}, "ask", request=request)
+            reply = ask(request)
+        except Unavailable:
+            raise
         except oslo_messaging.MessageUndeliverable as error:
             raise Unavailable("No manager has started yet") from error
         except oslo_messaging.MessagingTimeout as error:
@@ -121,6 +131,32 @@ def bus_manager(
         return reply
 
     return remote_manager(carry)
+
+
+def _asking(client: Any) -> Callable[[dict[str, Any]], Any]:
+    """Return a function that sends a request, in the form that the manager which receives it understands.
+
+    During an upgrade, the broker gives a request to any manager, of this version or of the previous one.
+    """
+    newer = client.prepare(version=VERSION)
+
+    def ask(request: dict[str, Any]) -> Any:
+        if not needs_newer_manager(request):
+            return client.call({}, "ask", request=request)
+        older = older_form(request)
+        for _ in range(_ATTEMPTS):
+            try:
+                return newer.call({}, "ask", request=request)
+            except oslo_messaging.RemoteError as error:
+                if error.exc_type != _UNSUPPORTED:
+                    raise
+            if older is not None:
+                return client.call({}, "ask", request=older)
+        raise Unavailable(
+            "A manager has an older version, which does not know this request; it had no effect"
+        )
+
+    return ask
 
 
 def make_wake_others(transport: oslo_messaging.Transport, topic: str) -> Callable[[], None]:
@@ -155,6 +191,6 @@ def make_client(
         **options: Options of ``oslo_messaging.get_rpc_client``.
     """
     target = oslo_messaging.Target(
-        topic=topic, namespace=NAMESPACE, version=VERSION, server=server, fanout=fanout
+        topic=topic, namespace=NAMESPACE, version=_OLDEST_VERSION, server=server, fanout=fanout
     )
     return oslo_messaging.get_rpc_client(transport, target, **options)

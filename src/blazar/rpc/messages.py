@@ -15,7 +15,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from functools import partial
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from blazar.domain.errors import BlazarError, UnknownMethod, rebuild
 from blazar.ports.manager import OLDEST_API, Caller, Manager, RequestsKey, WrittenObjects, list_methods
@@ -54,6 +54,11 @@ _INTERNAL_ERROR = {
     "error": {"code": BlazarError.code, "message": "Internal error in the manager", "fields": {}}
 }
 
+_UNKNOWN_METHOD: Final = ("There is no method %s", "Unknown method %s")
+"""Texts of older managers for a method that they do not have."""
+_NEWER_KEYS: Final[Mapping[str, object]] = {"sees_private_properties": False, "api_version": OLDEST_API}
+"""Keys of a caller that managers of version 1.0 of the interface do not know, with their defaults."""
+
 Carry = Callable[[dict[str, Any]], dict[str, Any]]
 """Carries a request to a manager and returns its answer; raises Unavailable if it cannot."""
 
@@ -77,11 +82,29 @@ def answer(manager: Manager, request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sent_caller(caller: Caller) -> dict[str, Any]:
-    """Return a caller as JSON, without a default that managers of older versions do not know."""
-    sent = asdict(caller)
-    if caller.api_version == OLDEST_API:
-        del sent["api_version"]
-    return sent
+    """Return a caller as JSON, without defaults that managers of older versions do not know."""
+    return {
+        key: value
+        for key, value in asdict(caller).items()
+        if key not in _NEWER_KEYS or value != _NEWER_KEYS[key]
+    }
+
+
+def needs_newer_manager(request: Mapping[str, Any]) -> bool:
+    """Return whether managers of version 1.0 of the interface do not understand a request."""
+    return not request["caller"].keys().isdisjoint(_NEWER_KEYS)
+
+
+def older_form(request: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the request as managers of version 1.0 understand it; None if it would not mean the same.
+
+    Without the right to see private properties, a request sees less. A request of a newer version of the API
+    may have keys that an older manager ignores.
+    """
+    caller = request["caller"]
+    if "api_version" in caller:
+        return None
+    return {**request, "caller": {key: each for key, each in caller.items() if key not in _NEWER_KEYS}}
 
 
 def _received_caller(sent: Mapping[str, Any]) -> Caller:
@@ -134,9 +157,8 @@ class _RemoteManager:
 
 def _rebuilt(error: Mapping[str, Any], method: str) -> BlazarError:
     """Return the error of a manager, which may be older than this process."""
-    unknown = UnknownMethod(method)
-    if (error["code"], error["message"]) == (BlazarError.code, unknown.message):
-        return unknown
+    if error["code"] == BlazarError.code and error["message"] in (each % method for each in _UNKNOWN_METHOD):
+        return UnknownMethod(method)
     return rebuild(error["code"], error["message"], error["fields"])
 
 
