@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import oslo_messaging
 import pytest
@@ -13,6 +14,8 @@ from rpc.test_bus import ALWAYS_UP, CALLER, Named
 from blazar.domain.errors import Unavailable, UnknownMethod
 from blazar.ports.manager import Manager
 from blazar.rpc.bus import NAMESPACE, bus_manager, make_server
+from blazar.rpc.messages import answer, remote_manager
+from blazar.rpc.packing import packed
 
 OPERATOR = replace(CALLER, sees_private_properties=True)
 NEWER = replace(CALLER, api_version=(1, 1))
@@ -90,3 +93,58 @@ class TestBoth:
         answers = {manager.list_leases(NEWER, None)[0]["manager"] for _ in range(12)}
 
         assert answers == {"present"}
+
+
+class TestInstants:
+    """The previous release sends instants with an offset; clients of API v1 parse two other formats."""
+
+    LEASE: Final = {
+        "name": "2031-04-05T06:07:00+00:00",
+        "start_date": "2031-04-05T06:07:00+00:00",
+        "created_at": "2031-04-05T06:07:08.900000+00:00",
+        "updated_at": None,
+        "events": [{"time": "2031-04-05T06:07:00+00:00"}],
+    }
+
+    @pytest.fixture
+    def older_manager(self) -> Manager:
+        return remote_manager(lambda request: {"result": self.LEASE})
+
+    def test_they_have_the_formats_of_the_api(self, older_manager: Manager) -> None:
+        lease = older_manager.get_lease(CALLER, "1")
+
+        assert lease == {
+            "name": "2031-04-05T06:07:00+00:00",
+            "start_date": "2031-04-05T06:07:00.000000",
+            "created_at": "2031-04-05 06:07:08",
+            "updated_at": None,
+            "events": [{"time": "2031-04-05T06:07:00.000000"}],
+        }
+
+    def test_two_answers_have_other_stamps(self, older_manager: Any) -> None:
+        made = older_manager.update_resource_property(CALLER, "gpu", None)
+
+        assert made["created_at"] == "2031-04-05T06:07:08.900000"
+
+    def test_a_packed_list_is_read(self) -> None:
+        reply = {"packed": packed(json.dumps([self.LEASE]))}
+        (lease,) = remote_manager(lambda request: reply).list_leases(CALLER, None)
+
+        assert lease["start_date"] == "2031-04-05T06:07:00.000000"
+
+    def test_answers_of_this_release_are_not_read(self) -> None:
+        lease = remote_manager(lambda request: answer(cast("Manager", Holding()), request)).get_lease(
+            CALLER, "1"
+        )
+
+        assert lease == self.LEASE
+
+
+class Holding(Named):
+    """A manager of this release."""
+
+    def __init__(self) -> None:
+        super().__init__("present")
+
+    def get_lease(self, caller: Any, lease_id: str) -> dict[str, Any]:
+        return dict(TestInstants.LEASE)

@@ -20,6 +20,7 @@ from typing import Any, Final, cast
 from blazar.domain.errors import BlazarError, UnknownMethod, rebuild
 from blazar.ports.manager import OLDEST_API, Caller, Manager, RequestsKey, WrittenObjects, list_methods
 from blazar.resource_types import import_parts, load_parts
+from blazar.rpc.older_answers import in_present_form
 from blazar.rpc.packing import packed, unpacked
 from blazar.telemetry.log_context import serving
 
@@ -54,6 +55,8 @@ _INTERNAL_ERROR = {
     "error": {"code": BlazarError.code, "message": "Internal error in the manager", "fields": {}}
 }
 
+_PRESENT: Final = {"version": "1.1"}
+"""A result with this has the instants of API v1; older managers send others."""
 _UNKNOWN_METHOD: Final = ("There is no method %s", "Unknown method %s")
 """Texts of older managers for a method that they do not have."""
 _NEWER_KEYS: Final[Mapping[str, object]] = {"sees_private_properties": False, "api_version": OLDEST_API}
@@ -119,9 +122,9 @@ def _reply(manager: Manager, who: Caller, method: str, request: Mapping[str, Any
         if method not in DECLARED:
             raise UnknownMethod(method)
         result = getattr(manager, method)(who, *request["arguments"])
-        if not isinstance(result, WrittenObjects):
-            return {"result": result}
-        return {"packed": packed(result.text)} if request.get("unpacks") else {"result": list(result)}
+        if isinstance(result, WrittenObjects) and request.get("unpacks"):
+            return {**_PRESENT, "packed": packed(result.text)}
+        return {**_PRESENT, "result": list(result) if isinstance(result, WrittenObjects) else result}
     except BlazarError as error:
         return {"error": {"code": error.code, "message": error.message, "fields": error.fields}}
     except Exception:
@@ -152,7 +155,8 @@ class _RemoteManager:
         reply = self._carry(request)
         if "error" in reply:
             raise _rebuilt(reply["error"], method)
-        return WrittenObjects(unpacked(reply["packed"])) if "packed" in reply else reply["result"]
+        result = WrittenObjects(unpacked(reply["packed"])) if "packed" in reply else reply["result"]
+        return result if _PRESENT.items() <= reply.items() else in_present_form(method, result)
 
 
 def _rebuilt(error: Mapping[str, Any], method: str) -> BlazarError:
