@@ -17,7 +17,20 @@ from databases import KINDS, make_empty_database
 from samples import HOUR, at, make_lease
 
 from blazar.db.guard import TRIGGERS, ensure_guard, missing_triggers
-from blazar.db.schema import alembic_config, current_revision, head_revision, upgrade
+from blazar.db.schema import (
+    OLDEST_TABLE,
+    RELEASED,
+    VERSION_TABLE,
+    alembic_config,
+    begin,
+    complete,
+    contract,
+    current_revision,
+    head_revision,
+    is_usable,
+    oldest_usable_revision,
+    upgrade,
+)
 from blazar.db.store import SqlStore
 from blazar.db.tables import (
     NO_DOUBLE_PROMISE,
@@ -44,7 +57,12 @@ def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[sa.Engine]
 
 def differences(engine: sa.Engine) -> list[Any]:
     with engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        options: dict[str, Any] = {
+            "compare_type": True,
+            "version_table": VERSION_TABLE,
+            "include_name": lambda name, kind, _: kind != "table" or name != OLDEST_TABLE,
+        }
+        context = MigrationContext.configure(connection, opts=options)
         return [each for each in compare_metadata(context, metadata) if not is_guard(each)]
 
 
@@ -77,7 +95,7 @@ def test_a_downgrade_to_the_base_leaves_nothing_and_can_be_undone(empty: sa.Engi
     left = sa.inspect(empty).get_table_names()
     upgrade(empty)
 
-    assert left == ["alembic_version"]
+    assert sorted(left) == ["alembic_version", "schema_revision"]
     assert differences(empty) == []
 
 
@@ -128,6 +146,69 @@ def test_the_usage_of_a_new_installation_is_complete(empty: sa.Engine) -> None:
 
     with empty.connect() as connection:
         assert connection.scalar(sa.select(usage_start.c.at)) is None
+
+
+class TestReleases:
+    """An upgrade leaves the schema usable for the release before; ``contract`` ends that."""
+
+    PREVIOUS = RELEASED[-1]
+
+    @pytest.fixture
+    def of_previous_release(self, empty: sa.Engine) -> sa.Engine:
+        """Return a database as the release before left it: it has one table with its revision."""
+        upgrade(empty, self.PREVIOUS)
+        with empty.begin() as connection:
+            connection.execute(sa.text(f"DROP TABLE {VERSION_TABLE}"))
+        return empty
+
+    def stored(self, engine: sa.Engine) -> tuple[str | None, str | None]:
+        return current_revision(engine), oldest_usable_revision(engine)
+
+    def test_a_new_schema_is_for_this_release_only(self, empty: sa.Engine) -> None:
+        assert self.stored(empty) == (None, None)
+        assert not is_usable(empty)
+
+        upgrade(empty)
+
+        assert self.stored(empty) == (head_revision(), head_revision())
+        assert is_usable(empty)
+
+    def test_the_release_before_goes_on_until_the_contraction(self, of_previous_release: sa.Engine) -> None:
+        assert self.stored(of_previous_release) == (self.PREVIOUS, self.PREVIOUS)
+        assert not is_usable(of_previous_release)
+
+        for _ in range(2):
+            upgrade(of_previous_release)
+
+            assert self.stored(of_previous_release) == (head_revision(), self.PREVIOUS)
+            assert is_usable(of_previous_release)
+            assert differences(of_previous_release) == []
+        contract(of_previous_release)
+        assert self.stored(of_previous_release) == (head_revision(), head_revision())
+
+    def test_an_upgrade_in_steps_leaves_the_same(self, of_previous_release: sa.Engine) -> None:
+        upgrade(of_previous_release, "+1")
+        upgrade(of_previous_release, "+2")
+        upgrade(of_previous_release)
+
+        assert self.stored(of_previous_release) == (head_revision(), self.PREVIOUS)
+
+    def test_this_release_can_use_what_the_next_has_added_to(self, empty: sa.Engine) -> None:
+        upgrade(empty)
+        with empty.begin() as connection:
+            connection.execute(sa.text(f"UPDATE {VERSION_TABLE} SET version_num = '9999'"))
+
+        assert is_usable(empty)
+
+    def test_a_downgrade_is_for_the_release_of_the_revision(self, empty: sa.Engine) -> None:
+        upgrade(empty)
+        with empty.connect() as connection:
+            before = begin(connection)
+            command.downgrade(alembic_config(connection), self.PREVIOUS)
+            complete(connection, before)
+            connection.commit()
+
+        assert self.stored(empty) == (self.PREVIOUS, self.PREVIOUS)
 
 
 class TestTriggersOfMariaDB:

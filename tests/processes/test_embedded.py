@@ -57,7 +57,7 @@ def test_the_configuration_of_an_installed_service_is_not_read(
 def test_a_database_of_another_installation_is_refused(kind: str, tmp_path: Path) -> None:
     with make_database(kind, tmp_path) as engine:
         with engine.begin() as connection:
-            connection.execute(sa.text("DELETE FROM alembic_version"))
+            connection.execute(sa.text("DELETE FROM schema_revision"))
         url = engine.url.render_as_string(hide_password=False).replace("%", "%%")
         conf = tmp_path / "lab.conf"
         conf.write_text(f"[database]\nconnection = {url}\n")
@@ -69,7 +69,7 @@ def test_a_database_of_another_installation_is_refused(kind: str, tmp_path: Path
         assert "has tables that no embedded service made" in done.stderr.splitlines()[-1]
         assert "embedded_service" not in sa.inspect(engine).get_table_names()
         with engine.connect() as connection:
-            assert connection.execute(sa.text("SELECT count(*) FROM alembic_version")).scalar() == 0
+            assert connection.execute(sa.text("SELECT count(*) FROM schema_revision")).scalar() == 0
 
 
 def test_an_empty_database_becomes_its_own(tmp_path: Path, ended_afterwards: End) -> None:

@@ -10,7 +10,7 @@ from oslo_config import cfg
 from blazar import config
 from blazar.booking.context import Context
 from blazar.db.engine import make_engine
-from blazar.db.schema import current_revision, head_revision
+from blazar.db.schema import is_usable
 from blazar.manager.build import build_context
 from blazar.manager.plugins import PluginError, load_cloud, load_limits, load_plugins
 from blazar.manager.waking import ProcessWaker
@@ -42,7 +42,7 @@ def make_context(conf: cfg.ConfigOpts) -> Context:
     if not server.database_url:
         raise PluginError("[database] connection: is not set")
     engine = impatient_engine(conf)
-    if current_revision(engine) != head_revision():
+    if not is_usable(engine):
         raise PluginError("the schema is not current: run blazar-db-manage upgrade head")
     clock = embedded_clock(conf)
     cloud = load_cloud(conf.manager.cloud, conf, clock)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, Final
 
 from alembic import command
 from oslo_config import cfg
@@ -12,8 +12,11 @@ from blazar import config
 from blazar.cmd.contexts import impatient_engine
 from blazar.cmd.installation import make_conf
 from blazar.cmd.problems import run
-from blazar.db.schema import alembic_config, complete
+from blazar.db.schema import alembic_config, begin, complete, contract
 from blazar.manager.plugins import PluginError
+
+_CHANGING: Final = frozenset({"upgrade", "downgrade", "stamp"})
+"""Sub-commands that change the revision of the database."""
 
 
 def main() -> int:
@@ -35,10 +38,14 @@ def _migrate() -> int:
         _run(chosen, alembic_config(url=url))
         return 0
     engine = impatient_engine(conf)
+    if chosen.name == "contract":
+        contract(engine)
+        return 0
     with engine.connect() as connection:
+        before = begin(connection) if chosen.name in _CHANGING else None
         _run(chosen, alembic_config(connection))
-        if chosen.name == "upgrade":
-            complete(connection)
+        if chosen.name in _CHANGING:
+            complete(connection, before)
         connection.commit()
     return 0
 
@@ -46,6 +53,7 @@ def _migrate() -> int:
 def _add_parsers(parsers: Any) -> None:
     for name in ("current", "history", "branches", "check_migration"):
         parsers.add_parser(name)
+    parsers.add_parser("contract", help="end the use of the schema by processes of the previous release")
     for name in ("upgrade", "downgrade"):
         parser = parsers.add_parser(name)
         parser.add_argument("--delta", type=int, help="number of revisions up or down")

@@ -18,7 +18,7 @@ from blazar.cmd.flags import FLAGS, IDLE_IN_MANAGER, warn_of_flags
 from blazar.cmd.problems import run
 from blazar.cmd.signals import stop_event
 from blazar.db.engine import make_engine
-from blazar.db.schema import current_revision, head_revision
+from blazar.db.schema import is_usable
 from blazar.db.stats import SqlStats
 from blazar.known_options import check_keys
 from blazar.manager.build import configured_context, guarded, manager_name, warm_up
@@ -71,7 +71,7 @@ def _serve() -> int:
     if not server.database_url:
         raise PluginError("[database] connection is not set")
     engine = make_engine(server.database_url, **server.database_options)
-    if current_revision(engine) != head_revision():
+    if not is_usable(engine):
         raise PluginError("the schema is not current: run blazar-db-manage upgrade head")
     clock, transport, telemetry = SystemClock(), get_transport(conf), ProcessMetrics(OF_MANAGER)
     waker = ProcessWaker(make_wake_others(transport, server.rpc_topic))

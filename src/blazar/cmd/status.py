@@ -23,7 +23,7 @@ from blazar.cmd.problems import run, sentence
 from blazar.db.clock import SqlClock
 from blazar.db.engine import make_engine
 from blazar.db.guard import HOW_TO_INSTALL, missing_triggers
-from blazar.db.schema import current_revision, head_revision
+from blazar.db.schema import current_revision, head_revision, oldest_usable_revision
 from blazar.domain.quotas import is_known
 from blazar.domain.wording import first_few
 from blazar.known_options import keys_without_effect, unknown_keys
@@ -63,11 +63,19 @@ class Checks(upgradecheck.UpgradeCommands):
         if not conf.database.connection:
             return _failure("[database] connection is not set")
         try:
-            current, head = current_revision(impatient_engine(conf)), head_revision()
+            engine, head = impatient_engine(conf), head_revision()
+            current, oldest = current_revision(engine), oldest_usable_revision(engine)
         except Exception as error:
             return _failure(sentence(error))
-        if current == head:
+        if current == oldest == head:
             return _success(f"The schema is at {head}")
+        if current == head:
+            return _warning(
+                f"The schema is at {head}, and processes of the previous release can still use it: run "
+                "blazar-db-manage contract when none of them runs"
+            )
+        if head == oldest:
+            return _warning(f"The schema is at {current}, that of the next release: upgrade the processes")
         return _failure(f"The schema is at {current}, not at {head}: run blazar-db-manage upgrade head")
 
     def _check_guard(self) -> Result:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
+from blazar.db.schema import ADOPTION, OLDEST_TABLE, VERSION_TABLE, version_table
 from blazar.db.tables import metadata
 
 config = context.config
@@ -11,10 +12,23 @@ connection = config.attributes.get("connection")
 
 if context.is_offline_mode():
     context.configure(
-        url=config.get_main_option("sqlalchemy.url"), target_metadata=metadata, literal_binds=True
+        url=config.get_main_option("sqlalchemy.url"),
+        target_metadata=metadata,
+        literal_binds=True,
+        version_table=VERSION_TABLE,
     )
 else:
-    context.configure(connection=connection, target_metadata=metadata, compare_type=True)
+    assert connection is not None
+    context.configure(
+        connection=connection,
+        target_metadata=metadata,
+        compare_type=True,
+        version_table=version_table(connection),
+        include_name=lambda name, kind, _: kind != "table" or name != OLDEST_TABLE,
+    )
 
 with context.begin_transaction():
+    if context.is_offline_mode() and context.get_starting_revision_argument() not in (None, "base"):
+        for statement in ADOPTION:
+            context.execute(statement)
     context.run_migrations()
