@@ -124,6 +124,21 @@ def test_an_error_of_any_of_them_is_raised_and_nothing_is_stored(engine: sa.Engi
     assert stored(engine, work.c.key) == [("known",)]
 
 
+def test_an_error_of_one_of_several_changes_is_raised(engine: sa.Engine) -> None:
+    add(engine, [work_row("one"), work_row("two"), work_row("three")])
+    rename = sa.update(work).where(work.c.key == sa.bindparam("which"))
+
+    def rename_both() -> None:
+        with writing(engine) as connection:
+            connection.later(rename, [{"which": "one", "key": "four"}, {"which": "two", "key": "three"}])
+            connection.commit()
+
+    with pytest.raises(ConcurrentUpdate):
+        rename_both()
+
+    assert stored(engine, work.c.key) == [("one",), ("three",), ("two",)]
+
+
 def test_the_connection_is_usable_after_an_error(engine: sa.Engine) -> None:
     for number in range(3):
         with pytest.raises(ConcurrentUpdate):

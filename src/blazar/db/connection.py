@@ -11,7 +11,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 SEVERAL: Final = "blazar_several"
-"""Execution option of a text that consists of several statements."""
+"""Execution option of a text that may consist of several statements."""
 _SENDS_SEVERAL: Final = frozenset({"pymysql", "psycopg2"})
 _MOST_ROWS: Final = 200
 """Number of rows that are collected; with more, the drivers' own ways are faster."""
@@ -80,8 +80,7 @@ class Connection:
             texts.append(template.text(len(rows)))
             values.extend(template.values(rows))
         self._collected, self._number = [], 0
-        options = {SEVERAL: len(texts) > 1}
-        self._connection.exec_driver_sql("; ".join(texts), tuple(values), execution_options=options)
+        self._connection.exec_driver_sql("; ".join(texts), tuple(values), execution_options={SEVERAL: True})
 
 
 @dataclass(frozen=True, slots=True)
