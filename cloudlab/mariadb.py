@@ -46,7 +46,7 @@ def make_data(plan: Plan, name: str = "mariadb") -> bool:
     for left in reversed(range(_ATTEMPTS)):
         shutil.rmtree(new, ignore_errors=True)
         try:
-            _install(plan, new)
+            _install(plan, name, new)
         except LabError:
             if not left:
                 raise
@@ -57,12 +57,13 @@ def make_data(plan: Plan, name: str = "mariadb") -> bool:
     return True
 
 
-def _install(plan: Plan, folder: Path) -> None:
+def _install(plan: Plan, name: str, folder: Path) -> None:
     run(
         [
             "mariadb-install-db",
             "--no-defaults",
             f"--datadir={folder}",
+            f"--tmpdir={temporary(plan, name)}",
             "--auth-root-authentication-method=normal",
             "--skip-name-resolve",
             "--skip-test-db",
@@ -93,6 +94,7 @@ def command(plan: Plan, name: str) -> tuple[str, ...]:
         "mariadbd",
         "--no-defaults",
         f"--datadir={plan.folder.data(name)}",
+        f"--tmpdir={temporary(plan, name)}",
         # Below the data folder: the path of a socket may have 107 bytes, and folders lie deep.
         "--socket=mariadb.sock",
         "--pid-file=mariadb.pid",
@@ -103,6 +105,14 @@ def command(plan: Plan, name: str) -> tuple[str, ...]:
         "--innodb-buffer-pool-size=256M",
         *_THROW_AWAY,
     )
+
+
+def temporary(plan: Plan, name: str) -> Path:
+    """Return the folder of the temporary tables of the server *name*.
+
+    A server that starts deletes all temporary tables in this folder, and so crashes another one that uses it.
+    """
+    return plan.folder.data(f"{name}-temporary")
 
 
 def init_file(plan: Plan) -> str:

@@ -44,7 +44,10 @@ def make_data(plan: Plan) -> None:
     for node in NODES[1:]:
         shutil.copytree(plan.folder.data(NODES[0]), plan.folder.data(node), dirs_exist_ok=True)
     if os.geteuid() == 0:
-        owned = [mariadb.init_sql(plan), *(plan.folder.data(node) for node in NODES)]
+        folders = [plan.folder.data(node) for node in NODES] + [
+            mariadb.temporary(plan, node) for node in NODES
+        ]
+        owned = [mariadb.init_sql(plan), *folders]
         run(["chown", "--recursive", ACCOUNT, *map(str, owned)], log=plan.folder.log("galera-install"))
 
 
