@@ -14,7 +14,7 @@ from app.storage import FAST, asked, make_storage
 from app.subscribing import make_noticing, noticing_settings
 
 from blazar.booking.at_end import at_end_view, end_texts_of
-from blazar.booking.views import API
+from blazar.domain.formats import API
 from blazar.domain.lease import Lease
 from blazar.plugins.end_texts import NEUTRAL, render_hours
 from blazar.plugins.hosts.settings import HostSettings

@@ -9,16 +9,8 @@ from typing import Any
 import pytest
 from samples import make_floatingip, make_host, make_lease
 
-from blazar.booking.views import (
-    API,
-    CHANGED,
-    USAGE,
-    Formats,
-    allocation_view,
-    held_view,
-    lease_view,
-    property_view,
-)
+from blazar.booking.views import allocation_view, held_view, lease_view, property_view
+from blazar.domain.formats import API, CHANGED, USAGE, Formats
 from blazar.domain.interval import Interval
 from blazar.domain.lease import LeaseId, ReservationId, ResourceId
 from blazar.domain.plugin_resources import ResourceProperty

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from blazar.booking.context import Plugin
-from blazar.booking.views import API, Format, JsonObject
+from blazar.booking.views import JsonObject
 from blazar.damage import damaged_rows
+from blazar.domain.formats import API, Format
 from blazar.domain.lease import EventType, Lease, Reservation, ReservationStatus, StoredSpec
 from blazar.domain.lifecycle import has_ended
 from blazar.plugins.capabilities import DescribesEnd

@@ -15,7 +15,8 @@ from blazar.booking.context import Plugin
 from blazar.booking.no_shows import ENDED, WARNED
 from blazar.booking.reasons import reason_for_lessee
 from blazar.booking.reports import REPORTED
-from blazar.booking.views import API, JsonObject
+from blazar.booking.views import JsonObject
+from blazar.domain.formats import API
 from blazar.ports.journal import DELETE, JournalEntry
 
 _LEASE_EVENTS: Final = {

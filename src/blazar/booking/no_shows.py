@@ -12,8 +12,9 @@ from blazar.booking.holding import end_bookings
 from blazar.booking.notices import moved_end
 from blazar.booking.scheduling import reschedule_missing
 from blazar.booking.transitions import announce
-from blazar.booking.views import API, lease_view
+from blazar.booking.views import lease_view
 from blazar.domain.dates import before_end_for_changed, format_date, minute_of
+from blazar.domain.formats import API
 from blazar.domain.lease import Event, EventType, Lease
 from blazar.ports.journal import JournalEntry
 from blazar.ports.store import Transaction

@@ -9,7 +9,8 @@ from blazar.booking import event_types
 from blazar.booking.context import Context
 from blazar.booking.reasons import reason_for_lessee
 from blazar.booking.results import results_of
-from blazar.booking.views import API, JsonObject
+from blazar.booking.views import JsonObject
+from blazar.domain.formats import API
 from blazar.domain.lease import BEFORE_END_PROBLEM, EventStatus, EventType, Lease, LeaseStatus
 from blazar.domain.notices import Notice, NoticeType
 from blazar.ports.store import Transaction

@@ -8,7 +8,8 @@ from datetime import datetime
 from blazar.booking.at_end import at_end_view
 from blazar.booking.context import Context
 from blazar.booking.reasons import reason_for_lessee
-from blazar.booking.views import API, JsonObject, lease_view
+from blazar.booking.views import JsonObject, lease_view
+from blazar.domain.formats import API
 from blazar.domain.lease import Lease, Reservation, ReservationId, ReservationStatus
 from blazar.ports.store import Transaction
 

@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Mapping, Set
 
 from blazar.booking.context import Context
-from blazar.booking.views import USAGE, JsonObject, lease_view, plugin_resource_view
+from blazar.booking.views import JsonObject, lease_view, plugin_resource_view
+from blazar.domain.formats import USAGE
 from blazar.domain.lease import EventType, Holdings, Lease, LeaseStatus, ReservationId, ResourceId
 from blazar.ports.enforcement import LeaseUsage
 

@@ -5,13 +5,12 @@ Documents are made directly from values, once; other code passes them on unchang
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from blazar.booking.context import Plugin
 from blazar.booking.specs import rendered_spec
+from blazar.domain.formats import API, CHANGED, Formats
 from blazar.domain.health import Diagnosis
 from blazar.domain.lease import Event, Lease, Reservation
 from blazar.domain.plugin_resources import PluginResource, ResourceProperty
@@ -22,46 +21,6 @@ HEALTH_REASONS_SINCE: Final = (1, 1)
 """First microversion in which resources are read with ``health_reason``."""
 
 JsonObject = Mapping[str, object]
-Format = Callable[[datetime | None], str | None]
-
-
-def _instant(instant: datetime | None) -> str | None:
-    """Return an instant as ``2031-04-05T06:07:00.000000``: always six digits; None for None."""
-    return _in_utc(instant).isoformat(timespec="microseconds") if instant else None
-
-
-def _stamp(instant: datetime | None) -> str | None:
-    """Return an instant as ``2031-04-05 06:07:08``; None for None."""
-    return _in_utc(instant).isoformat(" ", timespec="seconds") if instant else None
-
-
-def _seconds(instant: datetime | None) -> str | None:
-    """Return an instant as ``2031-04-05T06:07:08``; None for None."""
-    return _in_utc(instant).isoformat(timespec="seconds") if instant else None
-
-
-def _in_utc(instant: datetime) -> datetime:
-    return instant.astimezone(UTC).replace(tzinfo=None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Formats:
-    """The formats of instants in a document; all are in UTC and without a zone."""
-
-    date: Format
-    """For the dates of leases and the times of events."""
-    stamp: Format
-    """For times of creation and update."""
-
-
-API: Final = Formats(date=_instant, stamp=_stamp)
-"""The formats of API v1, whose clients parse both strictly."""
-
-CHANGED: Final = Formats(date=_instant, stamp=_instant)
-"""The formats of API v1 in the answers to some changes."""
-
-USAGE: Final = Formats(date=_seconds, stamp=_seconds)
-"""The formats of usage documents."""
 
 
 def lease_view(lease: Lease, plugins: Mapping[str, Plugin], formats: Formats = API) -> dict[str, object]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from blazar.booking.views import API, CHANGED, Formats
+from blazar.domain.formats import API, CHANGED, Formats
 
 _DATES: Final = frozenset({"start_date", "end_date", "before_end_date", "time"})
 _STAMPS: Final = frozenset({"created_at", "updated_at"})

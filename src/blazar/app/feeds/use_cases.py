@@ -9,9 +9,10 @@ from typing import Final
 from blazar.app.feeds.requests import parse_feed
 from blazar.booking.context import Context
 from blazar.booking.retrying import retrying
-from blazar.booking.views import API, JsonObject
+from blazar.booking.views import JsonObject
 from blazar.domain.errors import InvalidParameter
 from blazar.domain.feeds import Feed, FeedNotFound, TooManyFeeds
+from blazar.domain.formats import API
 from blazar.ports.manager import Caller
 from blazar.ports.store import Transaction
 

@@ -9,8 +9,9 @@ from typing import Final
 from blazar.booking.context import Context
 from blazar.booking.history import history_view
 from blazar.booking.progress import progress_views
-from blazar.booking.views import API, JsonObject, held_view, lease_view
+from blazar.booking.views import JsonObject, held_view, lease_view
 from blazar.domain.errors import LeaseNotFound, OwnerMismatch
+from blazar.domain.formats import API
 from blazar.domain.lease import Allocation, Lease, Owner, Reservation, ReservationStatus, StoredSpec
 from blazar.domain.portions import in_portions
 from blazar.plugins.capabilities import DescribesUse

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from blazar.booking.clearing import Affected, Clearing, Move
 from blazar.booking.context import Context
-from blazar.booking.views import API, JsonObject
+from blazar.booking.views import JsonObject
+from blazar.domain.formats import API
 from blazar.domain.lease import Lease, ResourceId
 from blazar.domain.maintenance import OPEN_END, Maintenance
 

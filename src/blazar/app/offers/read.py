@@ -10,8 +10,8 @@ from blazar.booking.scheduling import reschedule_missing
 from blazar.booking.search import holdings_of
 from blazar.booking.shares import count_units
 from blazar.booking.specs import rendered_spec
-from blazar.booking.views import API
 from blazar.domain.errors import OfferCommitted, OfferNotFound
+from blazar.domain.formats import API
 from blazar.domain.offers import Offer, OfferStatus
 from blazar.ports.manager import Caller
 

@@ -6,7 +6,8 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 from blazar.booking.context import Context
-from blazar.booking.views import API, JsonObject
+from blazar.booking.views import JsonObject
+from blazar.domain.formats import API
 from blazar.domain.subscriptions import ChannelKind, Subscription, sorted_types
 from blazar.ports.manager import Caller
 from blazar.ports.notices import Delivery

@@ -10,8 +10,9 @@ from blazar.booking.context import Context
 from blazar.booking.filters import parse_flag, text_of
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import reschedule_missing
-from blazar.booking.views import CHANGED, JsonObject, health_view
+from blazar.booking.views import JsonObject, health_view
 from blazar.domain.errors import InvalidParameter, MissingParameter
+from blazar.domain.formats import CHANGED
 from blazar.domain.lease import ResourceId
 from blazar.domain.paging import parse_page
 from blazar.domain.subnets import Address, Subnet, find_obstacle, find_subnet

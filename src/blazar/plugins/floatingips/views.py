@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from blazar.booking.views import API, USAGE, Formats, JsonObject
+from blazar.booking.views import JsonObject
+from blazar.domain.formats import API, USAGE, Formats
 from blazar.domain.lease import ResourceId
 from blazar.plugins.floatingips.floatingip import FloatingIP
 from blazar.plugins.floatingips.store import FLOATING_IP_STORE

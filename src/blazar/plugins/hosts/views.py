@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from blazar.booking.views import API, USAGE, Formats, JsonObject, health_view
+from blazar.booking.views import JsonObject, health_view
+from blazar.domain.formats import API, USAGE, Formats
 from blazar.domain.lease import ResourceId
 from blazar.plugins.hosts.host import Host
 from blazar.plugins.hosts.store import HOST_STORE

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from blazar.booking.context import Context
 from blazar.booking.deliveries import delivery_of, store_deliveries
 from blazar.booking.notices import notice_data
-from blazar.booking.views import API, JsonObject, lease_view
+from blazar.booking.views import JsonObject, lease_view
+from blazar.domain.formats import API
 from blazar.domain.notices import Notice, NoticeType
 from blazar.domain.subscriptions import Subscription
 from blazar.ports.notices import Delivery, Told

@@ -11,7 +11,8 @@ from blazar.booking.at_end import at_end
 from blazar.booking.context import Context
 from blazar.booking.deliveries import delivery_of, store_deliveries, subscribe_owners
 from blazar.booking.notices import notice_data
-from blazar.booking.views import API, JsonObject, lease_view
+from blazar.booking.views import JsonObject, lease_view
+from blazar.domain.formats import API
 from blazar.domain.lease import Lease, LeaseStatus
 from blazar.domain.notices import REMINDERS, Notice, NoticeType, due_lead
 from blazar.domain.portions import in_portions
