@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 from databases import make_empty_database
+from pymysql.constants import CLIENT
 
-from blazar.db.engine import LATEST, WRITES
+from blazar.db.engine import LATEST, WRITES, make_engine
 
 
 @pytest.mark.parametrize("kind", ["mariadb", "postgresql"])
@@ -109,3 +110,15 @@ def test_the_rollback_of_a_writing_transaction_after_others_undoes_it(tmp_path: 
 
         with engine.connect() as connection:
             assert read(connection) == 1
+
+
+def test_flags_in_the_url_of_mariadb_are_kept(tmp_path: Path) -> None:
+    with make_empty_database("mariadb", tmp_path) as engine:
+        url = engine.url.update_query_dict({"client_flag": str(CLIENT.IGNORE_SPACE)})
+        other = make_engine(url.render_as_string(hide_password=False))
+        with other.connect() as connection:
+            driver = connection.connection.driver_connection
+            assert driver is not None
+            assert driver.client_flag & CLIENT.IGNORE_SPACE
+            assert driver.client_flag & CLIENT.MULTI_STATEMENTS
+        other.dispose()

@@ -49,7 +49,8 @@ def make_engine(url: str, **options: Any) -> sa.Engine:
         # By default oslo.db uses utf8mb3, which has no emoji.
         parsed = parsed.update_query_dict({"charset": "utf8mb4"})
     if parsed.get_driver_name() == "pymysql":
-        parsed = parsed.update_query_dict({"client_flag": str(CLIENT.MULTI_STATEMENTS)})
+        flags = int("".join(parsed.query.get("client_flag", "0"))) | CLIENT.MULTI_STATEMENTS
+        parsed = parsed.update_query_dict({"client_flag": str(flags)})
     parsed = parsed.update_query_dict({"plugin": pooling.PLUGIN}, append=True)
     engine: sa.Engine = engines.create_engine(
         parsed.render_as_string(hide_password=False),
