@@ -112,7 +112,7 @@ class Observation:
         A server in another zone, which Nova's rules exclude, would be missing. Then Nova does not let the
         host leave the zone, and its servers are read.
         """
-        if own.availability_zone is None or len(service_hosts) == 1:
+        if own.availability_zone is None or len(service_hosts) <= 1:
             return self._servers_on(service_hosts)
         found: dict[str, list[Server]] = {each: [] for each in sorted(service_hosts)}
         try:
