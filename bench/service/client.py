@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from rig.cloud.identity import token_of
+
 _TIMEOUT_SECONDS = 120
 
 
@@ -59,3 +61,14 @@ class Client:
             milliseconds=milliseconds,
             bytes=len(text),
         )
+
+
+def client_of(url: str, user: str, project_id: str, roles: str = "admin,member,reader") -> Client:
+    """Return a client of a user of the simulated OpenStack."""
+    headers = {
+        "X-User-Id": user,
+        "X-Project-Id": project_id,
+        "X-Roles": roles,
+        "X-Auth-Token": token_of(user, project_id),
+    }
+    return Client(url=url, headers=headers)

@@ -13,14 +13,13 @@ from typing import Any, Final, TypeVar
 import sqlalchemy as sa
 
 from bench.filling import book, fill_hosts
-from bench.service.client import Client
+from bench.service.client import Client, client_of
 from bench.service.effort import Effort
 from bench.service.floors import Floors, floors_of
 from bench.service.statements import StatementCount
 from blazar.cloud.simulated.furnishing import PHYSICAL_NETWORK, STORAGE_POOLS
 from cloudlab.files import Sections
 from rig.cloud import CloudControl
-from rig.cloud.identity import token_of
 from rig.installation import Installation, running
 from rig.wanted import Database, Wanted
 
@@ -58,13 +57,7 @@ class MeasuredInstallation:
 
     def client(self, project_id: str = PROJECT, roles: str = "admin,member,reader") -> Client:
         """Return a client of the API; the default identity is an operator."""
-        headers = {
-            "X-User-Id": USER,
-            "X-Project-Id": project_id,
-            "X-Roles": roles,
-            "X-Auth-Token": token_of(USER, project_id),
-        }
-        return Client(url=self.installation.url, headers=headers)
+        return client_of(self.installation.url, USER, project_id, roles)
 
     @contextmanager
     def managers_away(self) -> Iterator[None]:
