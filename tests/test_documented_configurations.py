@@ -21,7 +21,7 @@ from blazar.known_options import unknown_keys
 from blazar.rpc import bus
 from blazarnova import options as filter_options
 
-assert bus.VERSION  # Imported before this library, for which it chooses threads.
+assert bus.NAMESPACE  # Imported before this library, for which it chooses threads.
 messaging_options = importlib.import_module("oslo_messaging.opts")
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -18,7 +18,6 @@ from samples import HOUR, at, make_lease
 
 from blazar.db.guard import TRIGGERS, ensure_guard, missing_triggers
 from blazar.db.schema import (
-    OLDEST_TABLE,
     RELEASED,
     VERSION_TABLE,
     alembic_config,
@@ -27,6 +26,7 @@ from blazar.db.schema import (
     contract,
     current_revision,
     head_revision,
+    is_declared,
     is_usable,
     oldest_usable_revision,
     upgrade,
@@ -60,7 +60,7 @@ def differences(engine: sa.Engine) -> list[Any]:
         options: dict[str, Any] = {
             "compare_type": True,
             "version_table": VERSION_TABLE,
-            "include_name": lambda name, kind, _: kind != "table" or name != OLDEST_TABLE,
+            "include_name": is_declared,
         }
         context = MigrationContext.configure(connection, opts=options)
         return [each for each in compare_metadata(context, metadata) if not is_guard(each)]

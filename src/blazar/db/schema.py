@@ -114,6 +114,11 @@ def version_table(connection: sa.Connection) -> str:
     return OLDEST_TABLE if is_older else VERSION_TABLE
 
 
+def is_declared(name: str | None, kind: str, parents: object) -> bool:
+    """Return whether the tables' declarations decide about a table or another object; for alembic."""
+    return kind != "table" or name != OLDEST_TABLE
+
+
 def head_revision() -> str | None:
     """Return the newest revision."""
     return ScriptDirectory.from_config(alembic_config()).get_current_head()

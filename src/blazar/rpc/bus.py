@@ -16,11 +16,9 @@ from oslo_messaging import TransportOptions
 from blazar.domain.errors import Unavailable
 from blazar.ports.manager import Manager
 from blazar.rpc.broker import Broker
-from blazar.rpc.messages import answer, needs_newer_manager, older_form, remote_manager
+from blazar.rpc.messages import VERSION, answer, needs_newer_manager, older_form, remote_manager
 
 NAMESPACE = "manager.api"
-VERSION = "1.1"
-"""The version of the managers' interface. 1.1 has more keys in the caller of a request."""
 _OLDEST_VERSION = "1.0"
 """The version of most messages, which managers of the previous release understand, too."""
 _UNSUPPORTED = "UnsupportedVersion"

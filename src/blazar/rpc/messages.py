@@ -55,7 +55,9 @@ _INTERNAL_ERROR = {
     "error": {"code": BlazarError.code, "message": "Internal error in the manager", "fields": {}}
 }
 
-_PRESENT: Final = {"version": "1.1"}
+VERSION: Final = "1.1"
+"""The version of the managers' interface. 1.1 has more keys in callers, and this in results."""
+_PRESENT: Final = {"version": VERSION}
 """A result with this has the instants of API v1; older managers send others."""
 _UNKNOWN_METHOD: Final = ("There is no method %s", "Unknown method %s")
 """Texts of older managers for a method that they do not have."""

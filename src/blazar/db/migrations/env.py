@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from blazar.db.schema import ADOPTION, OLDEST_TABLE, VERSION_TABLE, version_table
+from blazar.db.schema import ADOPTION, VERSION_TABLE, is_declared, version_table
 from blazar.db.tables import metadata
 
 config = context.config
@@ -24,7 +24,7 @@ else:
         target_metadata=metadata,
         compare_type=True,
         version_table=version_table(connection),
-        include_name=lambda name, kind, _: kind != "table" or name != OLDEST_TABLE,
+        include_name=is_declared,
     )
 
 with context.begin_transaction():
