@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 from app.http_env import LESSEE, NEWER, STRANGER, HttpEnv, Json, Who, host_reservation
@@ -98,3 +99,24 @@ def test_a_record_that_fails_does_not_change_the_answer(
     refuse(env, TOO_MANY)
 
     assert recorded(env) == []
+
+
+def test_a_repeated_request_is_looked_up_once_an_hour(env: HttpEnv, monkeypatch: pytest.MonkeyPatch) -> None:
+    env.register("h1")
+    looked_up = []
+    record = SqlUsage.record_refused
+
+    def note(self: SqlUsage, lease: Lease, now: datetime) -> bool:
+        looked_up.append(now)
+        return record(self, lease, now)
+
+    monkeypatch.setattr(SqlUsage, "record_refused", note)
+    for _attempt in range(3):
+        refuse(env, TOO_MANY, start=240)
+    assert len(looked_up) == 1
+
+    env.pass_time(61)
+    refuse(env, TOO_MANY, start=240)
+
+    assert len(looked_up) == 2
+    assert len(recorded(env)) == 1

@@ -14,6 +14,7 @@ from blazar.booking.clock_guard import ClockGuard
 from blazar.booking.contention import Contention
 from blazar.booking.index import AvailabilityIndex
 from blazar.booking.lease_cache import LeaseCache
+from blazar.booking.recent_refusals import RecentRefusals
 from blazar.domain.errors import ConcurrentUpdate, UnsupportedResourceType
 from blazar.domain.lease import ResourceId
 from blazar.domain.quotas import Units
@@ -94,6 +95,8 @@ class Context:
     """Events of leases in calendars, by the id of the lease and the alarm, at :data:`ports.feeds.Version`."""
     contention: Contention = field(default_factory=Contention)
     """Counter of requests of this process that are searching for resources."""
+    recent_refusals: RecentRefusals = field(default_factory=RecentRefusals)
+    """Requests that were refused and need not be recorded again."""
     random: random.Random = field(default_factory=random.Random)
     new_id: Callable[[], str] = new_uuid
     """Source of the ids of stored objects; with a fixed source and *random*, a run is reproducible."""
