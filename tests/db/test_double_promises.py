@@ -16,7 +16,7 @@ from samples import SHARE, at, make_allocation, make_host, make_lease, window
 
 from blazar.db.allocations import SqlAllocations
 from blazar.db.connection import Connection
-from blazar.db.engine import WRITES
+from blazar.db.drivers import WRITES
 from blazar.db.store import SqlStore
 from blazar.db.tables import allocations
 from blazar.domain.errors import ConcurrentUpdate
@@ -130,7 +130,7 @@ def test_shares_of_one_resource_are_inserted_at_the_same_time(kind: str, tmp_pat
                 share = make_allocation("2", "lease-r1", number, number + 5, share=SHARE)
                 sending = Connection(connection)
                 SqlAllocations(sending, ManualClock()).insert([share])
-                sending.send()
+                assert sending.scalar(sa.select(1)) == 1
             other.commit()
             one.commit()
 
@@ -157,8 +157,13 @@ def test_an_overlap_with_what_is_not_committed_yet_waits_and_is_refused(kind: st
 def test_moving_an_allocation_onto_another_is_refused(store: SqlStore, engine: sa.Engine) -> None:
     insert(store, make_allocation("1", "lease-r1", 4, 5))
 
-    with pytest.raises(ConcurrentUpdate), store.begin() as transaction:
-        transaction.allocations.move([ReservationId("lease-r1")], window(3, 5), began_at=at(4))
+    def move() -> None:
+        with store.begin() as transaction:
+            transaction.allocations.move([ReservationId("lease-r1")], window(3, 5), began_at=at(4))
+            transaction.commit()
+
+    with pytest.raises(ConcurrentUpdate):
+        move()
 
     assert windows_on(engine, "1") == [window(2, 4), window(4, 5)]
 

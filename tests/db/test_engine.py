@@ -9,7 +9,8 @@ import sqlalchemy as sa
 from databases import make_empty_database
 from pymysql.constants import CLIENT
 
-from blazar.db.engine import LATEST, WRITES, make_engine
+from blazar.db.drivers import LATEST, WRITES
+from blazar.db.engine import make_engine
 
 
 @pytest.mark.parametrize("kind", ["mariadb", "postgresql"])

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from databases import end_other_connections, make_empty_database
 
 from blazar.db import pooling
-from blazar.db.engine import WRITES
+from blazar.db.drivers import WRITES
 
 SERVERS = ["mariadb", "postgresql"]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 from clocks import ManualClock
 from databases import end_other_connections, make_database
+from rpc.wires import Wire
 from samples import make_host, make_lease
 
 from blazar.db.engine import make_engine
@@ -102,17 +101,17 @@ def test_a_lost_connection_is_told_from_a_mistake_and_the_next_one_is_good(
 def test_a_server_that_is_not_there_is_told_from_a_mistake(engine: sa.Engine) -> None:
     if engine.dialect.name == "sqlite":
         return  # there is no server
-    url = engine.url.render_as_string(hide_password=False)
-    cut_off = make_engine(url)
-    with closing(socket.socket()) as unheard:
-        unheard.bind(("127.0.0.1", 0))
+    host, port = engine.url.host, engine.url.port
+    assert host is not None
+    assert port is not None
+    wire = Wire(host, port)
+    through = engine.url.set(host="127.0.0.1", port=wire.port)
+    cut_off = make_engine(through.render_as_string(hide_password=False))
 
-        @sa.event.listens_for(cut_off, "do_connect")
-        def mute(dialect: object, record: object, arguments: object, options: dict[str, Any]) -> None:
-            options["port"] = unheard.getsockname()[1]
+    wire.cut()
 
-        with pytest.raises(Unavailable):
-            lease_ids(SqlStore(cut_off, ManualClock(), {}))
+    with pytest.raises(Unavailable):
+        lease_ids(SqlStore(cut_off, ManualClock(), {}))
 
 
 def test_a_full_disk_is_told_from_a_mistake_and_the_rest_stays_readable(tmp_path: Path) -> None:

@@ -12,11 +12,11 @@ import sqlalchemy as sa
 from blazar.db.changes import note_bookings, note_changes
 from blazar.db.collections import ALL_TABLES, NAME_COLUMNS
 from blazar.db.connection import Connection
+from blazar.db.generations import claim, increment
 from blazar.db.lease_pages import dates_within
 from blazar.db.shares import read_share, share_columns
 from blazar.db.tables import allocations, leases, offer_allocations, reservations, resources
 from blazar.db.usage_records import record_held
-from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, LeaseId, ReservationId, ReservationStatus, ResourceId
 from blazar.domain.offers import EXPIRY_GRACE
@@ -31,10 +31,28 @@ _OF_RESERVATIONS: Final = (
     .where(allocations.c.reservation_id.in_(sa.bindparam("reservation_ids", expanding=True)), _UNRELEASED)
     .order_by(allocations.c.id)
 )
-_MOVE_ON_ONE: Final = sa.update(resources).where(
-    resources.c.id == sa.bindparam("resource_id"), resources.c.generation == sa.bindparam("known_generation")
+_AT: Final = allocations.c.start_at.type
+_WINDOW_END: Final = sa.bindparam("window_end", type_=_AT)
+_MOVE: Final = (
+    sa.update(allocations)
+    .where(allocations.c.reservation_id == sa.bindparam("of_reservation"), _UNRELEASED)
+    .values(
+        start_at=sa.case(
+            (
+                sa.and_(
+                    allocations.c.start_at > sa.bindparam("began", type_=_AT),
+                    allocations.c.start_at < _WINDOW_END,
+                ),
+                allocations.c.start_at,
+            ),
+            else_=sa.bindparam("window_start", type_=_AT),
+        ),
+        end_at=_WINDOW_END,
+    )
 )
-_TOO_LATE = "Another transaction claimed a resource concurrently"
+_REMOVE: Final = sa.delete(allocations).where(
+    allocations.c.reservation_id == sa.bindparam("of_reservation"), _UNRELEASED
+)
 
 
 def _held_by(
@@ -87,10 +105,7 @@ class SqlAllocations:
         """Increment these generations; raise ConcurrentUpdate if one is not as expected."""
         if not expected:
             return
-        if len(expected) == 1:
-            self._move_on_one(*next(iter(expected.items())))
-        else:
-            self._move_on_from(expected)
+        claim(self._connection, expected)
         if changing:
             generations = {key: generation + 1 for key, generation in expected.items()}
             note_bookings(self._connection, changing, generations, self._clock.now())
@@ -102,7 +117,7 @@ class SqlAllocations:
         """Increment the generations of these resources."""
         if not resource_ids:
             return
-        self._move_on(resource_ids)
+        increment(self._connection, resource_ids)
         note_changes(self._connection, resource_ids, self._clock.now(), facts_changed=False)
 
     def touch_bookings(self, changed: Collection[tuple[ResourceId, ReservationId]]) -> None:
@@ -110,7 +125,7 @@ class SqlAllocations:
         resource_ids = sorted({resource_id for resource_id, _ in changed})
         if not resource_ids:
             return
-        self._move_on(resource_ids)
+        increment(self._connection, resource_ids)
         query = sa.select(resources.c.id, resources.c.generation).where(resources.c.id.in_(resource_ids))
         generations = {row.id: row.generation for row in self._connection.execute(query)}
         note_bookings(self._connection, changed, generations, self._clock.now())
@@ -137,16 +152,8 @@ class SqlAllocations:
         self, reservation_ids: Collection[ReservationId], window: Interval, *, began_at: datetime
     ) -> None:
         """Move the unreleased allocations of these reservations to another window."""
-        came_later = sa.and_(allocations.c.start_at > began_at, allocations.c.start_at < window.end)
-        if reservation_ids:
-            self._connection.execute(
-                sa.update(allocations)
-                .where(allocations.c.reservation_id.in_(list(reservation_ids)), _UNRELEASED)
-                .values(
-                    start_at=sa.case((came_later, allocations.c.start_at), else_=window.start),
-                    end_at=window.end,
-                )
-            )
+        times = {"window_start": window.start, "window_end": window.end, "began": began_at}
+        self._connection.later(_MOVE, [{"of_reservation": each, **times} for each in reservation_ids])
 
     def remove(
         self, reservation_id: ReservationId, resource_ids: Collection[ResourceId] | None = None
@@ -156,7 +163,10 @@ class SqlAllocations:
             return
         which = _held_by(reservation_id, resource_ids)
         record_held(self._connection, which, self._clock.now())
-        self._connection.execute(sa.delete(allocations).where(*which))
+        if resource_ids is None:
+            self._connection.later(_REMOVE, [{"of_reservation": reservation_id}])
+        else:
+            self._connection.execute(sa.delete(allocations).where(*which))
 
     def release(
         self, reservation_id: ReservationId, resource_ids: Collection[ResourceId], at: datetime | None
@@ -368,32 +378,3 @@ class SqlAllocations:
             ),
         )
         return sum(self._connection.scalars(query).one() for query in queries)
-
-    def _move_on_one(self, resource_id: ResourceId, expected: int) -> None:
-        moved = self._connection.execute(
-            _MOVE_ON_ONE,
-            {"resource_id": resource_id, "known_generation": expected, "generation": expected + 1},
-        )
-        if moved.rowcount != 1:
-            raise ConcurrentUpdate(_TOO_LATE, stale=[resource_id])
-
-    def _move_on_from(self, expected: Mapping[ResourceId, int]) -> None:
-        # The rows are locked in a fixed order, so that two claims wait for each other instead of deadlocking.
-        query = (
-            sa.select(resources.c.id, resources.c.generation)
-            .where(resources.c.id.in_(list(expected)))
-            .order_by(resources.c.id)
-            .with_for_update()
-        )
-        found = {row.id: row.generation for row in self._connection.execute(query)}
-        stale = [key for key, generation in expected.items() if found.get(key) != generation]
-        if stale:
-            raise ConcurrentUpdate(_TOO_LATE, stale=stale)
-        self._move_on(expected)
-
-    def _move_on(self, resource_ids: Collection[ResourceId]) -> None:
-        self._connection.execute(
-            sa.update(resources)
-            .where(resources.c.id.in_(sorted(resource_ids)))
-            .values(generation=resources.c.generation + 1)
-        )

@@ -7,17 +7,12 @@ from typing import Any
 
 import sqlalchemy as sa
 from oslo_db.sqlalchemy import engines, exc_filters
-from psycopg2 import extensions
 from pymysql.constants import CLIENT, FIELD_TYPE
 from pymysql.converters import convert_datetime
 
-from blazar.db import pooling
-from blazar.db.connection import SEVERAL
+from blazar.db import drivers, pooling
+from blazar.db.drivers import WRITES
 
-WRITES = "blazar_writes"
-"""Execution option of a connection whose transaction will write."""
-LATEST = "blazar_latest"
-"""Execution option of a connection whose statements each see what was committed before them."""
 _SQLITE_LOCK_TIMEOUT_SECONDS = 30
 _WAIT_BEFORE_READS = 1
 """The value of Galera's ``wsrep_sync_wait`` with which SELECT, SHOW and BEGIN wait."""
@@ -64,55 +59,15 @@ def make_engine(url: str, **options: Any) -> sa.Engine:
     def prepare(connection: Any, record: object) -> None:
         engine.dialect.set_isolation_level(connection, "READ COMMITTED")
         if engine.dialect.driver == "pymysql":
+            # The dialect has left this mode.
+            connection.autocommit(True)
             connection.decoders = {**connection.decoders, FIELD_TYPE.DATETIME: _datetime}
             if options.get("mysql_wsrep_sync_wait") is None:
                 _see_all_commits(connection)
 
-    if engine.dialect.driver == "pymysql":
-        sa.event.listen(engine, "after_cursor_execute", _read_all_results)
-    begin = _begin_on_postgresql if engine.dialect.driver == "psycopg2" else _begin_on_mariadb
-    sa.event.listen(engine, "begin", begin)
+    drivers.begin_transactions_of(engine)
     engine.dispose()  # closes the connection that oslo.db opened as a test
     return engine
-
-
-def _begin_on_mariadb(connection: sa.Connection) -> None:
-    options = connection.get_execution_options()
-    if not options.get(WRITES, False) and not options.get(LATEST, False):
-        connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-
-
-def _begin_on_postgresql(connection: sa.Connection) -> None:
-    """Tell the driver how to begin the transaction, which costs no round trip.
-
-    It costs one to leave autocommit mode with any isolation level but the default.
-    """
-    options, driver = connection.get_execution_options(), connection.connection.driver_connection
-    assert driver is not None
-    if options.get(LATEST, False):
-        driver.isolation_level = None
-        driver.autocommit = True
-        return
-    driver.autocommit = False
-    driver.isolation_level = (
-        extensions.ISOLATION_LEVEL_READ_COMMITTED
-        if options.get(WRITES, False)
-        else extensions.ISOLATION_LEVEL_REPEATABLE_READ
-    )
-
-
-def _read_all_results(
-    connection: sa.Connection,
-    cursor: Any,
-    statement: str,
-    parameters: object,
-    context: Any,
-    executemany: bool,
-) -> None:
-    """Read the results of several statements: PyMySQL raises the error of one when it reads its result."""
-    if context.execution_options.get(SEVERAL, False):
-        while cursor.nextset():
-            pass
 
 
 def _see_all_commits(connection: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -15,6 +15,8 @@ from blazar.db.tables import deleted_leases, feeds, leases
 from blazar.domain.feeds import DeletedLease, Feed, FeedKind
 from blazar.domain.lease import LeaseId
 from blazar.ports.feeds import Version
+
+_INSERT_DELETED: Final = sa.insert(deleted_leases)
 
 
 class SqlFeeds:
@@ -117,7 +119,7 @@ class SqlFeeds:
             "created_at": lease.created_at,
             "deleted_at": lease.deleted_at,
         }
-        self._connection.execute(sa.insert(deleted_leases), [row])
+        self._connection.later(_INSERT_DELETED, [row])
 
     def forget_deleted(self, before: datetime) -> int:
         """Delete the records of leases that were deleted before an instant; return their number."""

@@ -23,7 +23,7 @@ _ANSWERED_AT: Final = "blazar_answered_at"
 
 
 class SilentPool(sa.CreateEnginePlugin):
-    """Pings connections only after a pause, and sends no rollback to MariaDB after a finished transaction.
+    """Pings connections only after a pause.
 
     If a connection breaks during the pause, the next statement detects it, as it does in the middle of a
     transaction; then the pool discards all its connections. The pool reuses the most recently returned
@@ -35,10 +35,6 @@ class SilentPool(sa.CreateEnginePlugin):
         super().__init__(url, kwargs)
         kwargs["pool_pre_ping"] = False
         kwargs["pool_use_lifo"] = True
-        if url.get_driver_name() == "pymysql":
-            # SQLAlchemy's connections end their transactions themselves. Psycopg sends no rollback without a
-            # transaction; PyMySQL would.
-            kwargs["pool_reset_on_return"] = None
 
     def update_url(self, url: sa.URL) -> sa.URL:
         """Return the URL unchanged: it has no other options of this plugin."""

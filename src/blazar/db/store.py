@@ -17,7 +17,7 @@ from blazar.db.availability import SqlAvailability
 from blazar.db.collections import OWN_TABLES
 from blazar.db.connection import Connection
 from blazar.db.deliveries import SqlDeliveries
-from blazar.db.engine import LATEST, WRITES
+from blazar.db.drivers import LATEST, WRITES
 from blazar.db.feeds import SqlFeeds
 from blazar.db.journal import SqlFindings, SqlJournal
 from blazar.db.leases import SqlLeases
