@@ -53,6 +53,8 @@ class Plan:
     ports: Mapping[str, int]
     passwords: Mapping[str, str]
     """Passwords of the users of the database server, the message broker and Keystone."""
+    brokers: tuple[str, ...] = ("rabbitmq",)
+    """The names of the nodes of the message broker."""
 
     def address(self, name: str) -> str:
         """Return ``host:port`` of a service."""
@@ -69,8 +71,9 @@ class Plan:
 
     @property
     def transport_url(self) -> str:
-        """Return the URL of the message broker."""
-        return f"rabbit://cloudlab:{self.passwords['rabbitmq']}@{self.address('rabbitmq')}/"
+        """Return the URL of the message broker, with all its nodes."""
+        account = f"cloudlab:{self.passwords['rabbitmq']}"
+        return f"rabbit://{','.join(f'{account}@{self.address(each)}' for each in self.brokers)}/"
 
     def database_url(self, database: str) -> str:
         """Return the URL of a database."""

@@ -46,14 +46,15 @@ def serves_sql(plan: Plan) -> bool:
     return sql.find_row(plan, "SELECT 1") is not None
 
 
-def serves_messages(plan: Plan) -> bool:
-    """Return whether the message broker accepts clients."""
-    return _consumers(plan, None) is not None
+def serves_messages(plan: Plan, broker: str = "rabbitmq") -> bool:
+    """Return whether a node of the message broker accepts clients."""
+    return _consumers(plan, broker, None) is not None
 
 
 def consumers(plan: Plan, queue: str) -> int:
     """Return the number of consumers of a queue of the message broker; 0 if it is not known."""
-    return _consumers(plan, queue) or 0
+    found = (_consumers(plan, broker, queue) for broker in plan.brokers)
+    return next((each for each in found if each is not None), 0)
 
 
 def compute_is_up(plan: Plan, host: str, since: datetime) -> bool:
@@ -75,10 +76,10 @@ def compute_is_up(plan: Plan, host: str, since: datetime) -> bool:
     return consumers(plan, f"compute.{host}") > 0
 
 
-def _consumers(plan: Plan, queue: str | None) -> int | None:
+def _consumers(plan: Plan, broker: str, queue: str | None) -> int | None:
     """Return the number of consumers of a queue, 0 for no name; None without such a queue or broker."""
     connection = amqp.Connection(
-        plan.address("rabbitmq"),
+        plan.address(broker),
         userid="cloudlab",
         password=plan.passwords["rabbitmq"],
         connect_timeout=_TIMEOUT_SECONDS,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from cloudlab import files, probes
@@ -11,19 +13,40 @@ from cloudlab.ports import ADDRESS
 from cloudlab.service import Service
 
 # Debian's rabbitmq-server in the search path switches to the account of the default instance.
-_PROGRAM: Final = "/usr/lib/rabbitmq/bin/rabbitmq-server"
+PROGRAM: Final = "/usr/lib/rabbitmq/bin/rabbitmq-server"
 
 
-def configure(plan: Plan) -> None:
-    """Write the node's configuration."""
-    folder = plan.folder.etc("rabbitmq")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """The names of a node; its ports, data and configuration have the name of its service, too."""
+
+    service: str = "rabbitmq"
+    erlang: str = "cloudlab@localhost"
+    home: str = "rabbitmq"
+    """The data folder with Erlang's cookie, which all nodes of a cluster and their tools share."""
+    erlang_options: str = ""
+
+
+_ONLY: Final = Node()
+
+
+def configure(plan: Plan, node: Node = _ONLY, more: Mapping[str, str] | None = None) -> None:
+    """Write the configuration of a node.
+
+    Args:
+        plan: The plan.
+        node: The node.
+        more: Further options of ``rabbitmq.conf``.
+    """
+    folder = plan.folder.etc(node.service)
     options = {
-        "listeners.tcp.default": plan.address("rabbitmq"),
+        "listeners.tcp.default": plan.address(node.service),
         "default_user": "cloudlab",
         "default_pass": plan.passwords["rabbitmq"],
         "disk_free_limit.absolute": "50MB",
         "log.console": "true",
         "log.file": "false",
+        **(more or {}),
     }
     files.write(folder / "rabbitmq.conf", "".join(f"{name} = {value}\n" for name, value in options.items()))
     files.write(folder / "enabled_plugins", "[].\n")
@@ -33,32 +56,38 @@ def configure(plan: Plan) -> None:
 
 def services(plan: Plan) -> tuple[Service, ...]:
     """Return the port mapper and the broker."""
-    epmd = plan.ports["epmd"]
     return (
+        port_mapper(plan),
         Service(
-            name="epmd",
+            name=_ONLY.service,
             folder=plan.folder,
-            command=("epmd", "-port", str(epmd), "-address", ADDRESS),
-            environment=plain_environment(),
-            check=lambda since: probes.listens(epmd),
-        ),
-        Service(
-            name="rabbitmq",
-            folder=plan.folder,
-            command=(_PROGRAM,),
-            environment=_environment(plan),
+            command=(PROGRAM,),
+            environment=environment(plan, _ONLY),
             check=lambda since: probes.serves_messages(plan),
         ),
     )
 
 
-def _environment(plan: Plan) -> dict[str, str]:
-    folder, data = plan.folder.etc("rabbitmq"), plan.folder.data("rabbitmq")
-    environment = plain_environment(
+def port_mapper(plan: Plan) -> Service:
+    """Return the process with which Erlang's nodes find each other's ports."""
+    epmd = plan.ports["epmd"]
+    return Service(
+        name="epmd",
+        folder=plan.folder,
+        command=("epmd", "-port", str(epmd), "-address", ADDRESS),
+        environment=plain_environment(),
+        check=lambda since: probes.listens(epmd),
+    )
+
+
+def environment(plan: Plan, node: Node) -> dict[str, str]:
+    """Return the environment of a node and of the tools that administrate it."""
+    folder, data = plan.folder.etc(node.service), plan.folder.data(node.service)
+    variables = plain_environment(
         ERL_EPMD_ADDRESS=ADDRESS,
         ERL_EPMD_PORT=str(plan.ports["epmd"]),
-        RABBITMQ_NODENAME="cloudlab@localhost",
-        RABBITMQ_DIST_PORT=str(plan.ports["rabbitmq-distribution"]),
+        RABBITMQ_NODENAME=node.erlang,
+        RABBITMQ_DIST_PORT=str(plan.ports[f"{node.service}-distribution"]),
         RABBITMQ_CONF_ENV_FILE=str(folder / "rabbitmq-env.conf"),
         RABBITMQ_CONFIG_FILE=str(folder / "rabbitmq.conf"),
         RABBITMQ_ENABLED_PLUGINS_FILE=str(folder / "enabled_plugins"),
@@ -68,8 +97,9 @@ def _environment(plan: Plan) -> dict[str, str]:
         # Some messages are logged to a file regardless of the configuration.
         RABBITMQ_LOG_BASE=str(data / "log"),
         ERL_CRASH_DUMP=str(data / "crash.dump"),
-        RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="-kernel inet_dist_use_interface {127,0,0,1}",
+        RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=(
+            f"-kernel inet_dist_use_interface {{127,0,0,1}} {node.erlang_options}".strip()
+        ),
     )
-    # The folder of Erlang's cookie.
-    environment["HOME"] = str(data)
-    return environment
+    variables["HOME"] = str(plan.folder.data(node.home))
+    return variables

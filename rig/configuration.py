@@ -9,6 +9,7 @@ from typing import Final
 from cloudlab import blazar, files, sections
 from cloudlab.files import Sections
 from cloudlab.plan import REGION, Plan
+from rig import rabbitmq_cluster
 from rig.wanted import Wanted, merged
 
 AUTH_PATH: Final = "/identity/v3"
@@ -21,7 +22,9 @@ def write(plan: Plan, wanted: Wanted, database_url: str) -> None:
     """Write the configuration as an operator would: addresses, accounts and the given sections."""
     path = plan.folder.etc("blazar") / "blazar.conf"
     cloud = _openstack(plan) if wanted.hosts is not None else _NO_OPENSTACK
-    files.write_ini(path, merged(merged(_sections(plan, database_url), cloud), wanted.options))
+    broker = rabbitmq_cluster.OPTIONS if wanted.broker_nodes > 1 else {}
+    ours = merged(merged(_sections(plan, database_url), cloud), broker)
+    files.write_ini(path, merged(ours, wanted.options))
 
 
 def own_files(plan: Plan, wanted: Wanted, managers: Sequence[str]) -> Mapping[str, Path]:

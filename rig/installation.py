@@ -18,13 +18,14 @@ from cloudlab.commands import plain_environment
 from cloudlab.folder import REPOSITORY, Folder
 from cloudlab.plan import Plan
 from cloudlab.service import Service
-from rig import configuration, galera, needs, postgresql, web_server
+from rig import configuration, galera, needs, postgresql, rabbitmq_cluster, web_server
 from rig.wanted import Wanted
 
-_PORTS: Final = (
-    *("rabbitmq", "rabbitmq-distribution", "epmd"),
-    *("cloud", "blazar-api", "nginx", "floor"),
-)
+_PORTS: Final = ("cloud", "blazar-api", "nginx", "floor")
+_BROKER_PORTS: Final[Mapping[int, tuple[str, ...]]] = {
+    1: ("rabbitmq", "rabbitmq-distribution", "epmd"),
+    3: rabbitmq_cluster.PORTS,
+}
 _DATABASE_PORTS: Final[Mapping[str, tuple[str, ...]]] = {
     "mariadb": ("mariadb",),
     "postgresql": ("postgresql",),
@@ -39,8 +40,8 @@ class Installation:
     """The processes of an installation and their URLs.
 
     Each service can be stopped, killed, paused, resumed, started and waited for separately. Their names are
-    ``mariadb``, ``postgresql`` or ``galera-1``…, ``epmd``, ``rabbitmq``, ``cloud``, ``blazar-api``,
-    ``blazar-manager-1``…, ``nginx``.
+    ``mariadb``, ``postgresql`` or ``galera-1``…, ``epmd``, ``rabbitmq`` or ``rabbitmq-1``…, ``cloud``,
+    ``blazar-api``, ``blazar-manager-1``…, ``nginx``.
     """
 
     plan: Plan
@@ -82,6 +83,11 @@ class Installation:
     def databases(self) -> tuple[Service, ...]:
         """Return the database's servers."""
         return tuple(self.services[name] for name in _database_names(self.wanted))
+
+    @property
+    def brokers(self) -> tuple[Service, ...]:
+        """Return the nodes of the message broker."""
+        return tuple(self.services[name] for name in self.plan.brokers)
 
     @property
     def managers(self) -> tuple[Service, ...]:
@@ -147,7 +153,7 @@ def running(wanted: Wanted | None = None) -> Iterator[Installation]:
 
 
 def _plan(folder: Folder, wanted: Wanted) -> Installation:
-    chosen = ports.choose((*_PORTS, *_DATABASE_PORTS[wanted.database]))
+    chosen = ports.choose((*_PORTS, *_BROKER_PORTS[wanted.broker_nodes], *_DATABASE_PORTS[wanted.database]))
     if wanted.database == "galera":
         # Tools that support a single server use this port.
         chosen = {**chosen, "mariadb": chosen[galera.NODES[0]]}
@@ -157,11 +163,12 @@ def _plan(folder: Folder, wanted: Wanted) -> Installation:
         # All services of the simulated OpenStack share one port.
         ports={**chosen, "keystone": chosen["cloud"]},
         passwords={name: secrets.token_hex(16) for name in _PASSWORDS},
+        brokers=rabbitmq_cluster.NODES if wanted.broker_nodes > 1 else ("rabbitmq",),
     )
     names = [f"blazar-manager-{number}" for number in range(1, wanted.managers + 1)]
     services = (
         *_database_services(plan, wanted),
-        *rabbitmq.services(plan),
+        *(rabbitmq_cluster if wanted.broker_nodes > 1 else rabbitmq).services(plan),
         *_cloud(plan, wanted),
         *blazar.managers(plan, names, configuration.own_files(plan, wanted, names)),
         blazar.api(plan, wanted.api),
@@ -208,9 +215,13 @@ def _start_database(installation: Installation) -> None:
 
 
 def _start_broker(installation: Installation) -> None:
-    rabbitmq.configure(installation.plan)
+    is_cluster = installation.wanted.broker_nodes > 1
+    (rabbitmq_cluster if is_cluster else rabbitmq).configure(installation.plan)
     _start(installation, "epmd")
-    _start(installation, "rabbitmq")
+    if is_cluster:
+        rabbitmq_cluster.start(installation.brokers)
+    else:
+        _start(installation, "rabbitmq")
 
 
 def _start_cloud(installation: Installation) -> None:

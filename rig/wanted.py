@@ -18,6 +18,8 @@ class Wanted:
     """The parts of an installation and their settings."""
 
     database: Database = "mariadb"
+    broker_nodes: Literal[1, 3] = 1
+    """Number of nodes of RabbitMQ; three form a cluster with replicated queues."""
     managers: int = 2
     """On Galera, managers use the nodes in turn: the first uses the first node, and so on."""
     applier_threads: int = 4

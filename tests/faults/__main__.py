@@ -7,11 +7,14 @@ import random
 import time
 from typing import get_args
 
+from faults.broker_troubles import BROKER_TROUBLES
 from faults.measures import MEASURES
 from faults.runs import faulted_installation
 from faults.troubles import TROUBLES
 
 from rig.wanted import Database
+
+_ALL = {**TROUBLES, **BROKER_TROUBLES}
 
 
 def main() -> None:
@@ -23,18 +26,25 @@ def main() -> None:
     parser.add_argument("--managers", type=int, default=3)
     parser.add_argument("--leases", type=int, default=500, help="made in each run, at least")
     parser.add_argument("--strikes", type=int, default=5, help="in each run, at least")
-    parser.add_argument("--only", nargs="+", choices=[*TROUBLES], default=[*TROUBLES])
+    parser.add_argument("--broker-nodes", type=int, choices=(1, 3), default=1)
+    parser.add_argument("--lessees", type=int, default=6)
+    parser.add_argument("--only", nargs="+", choices=[*_ALL], default=[*TROUBLES])
     arguments = parser.parse_args()
     seed = random.randrange(2**31) if arguments.seed is None else arguments.seed
     began = time.monotonic()
-    with faulted_installation(arguments.database, arguments.managers) as faulted:
+    with faulted_installation(
+        arguments.database,
+        arguments.managers,
+        broker_nodes=arguments.broker_nodes,
+        lessees=arguments.lessees,
+    ) as faulted:
         for name, (measure, promised) in MEASURES.items():
             print(f"{name}: {measure(faulted):.1f} s, promised {promised} s", flush=True)
         turn = 0
         while turn < len(arguments.only) or time.monotonic() - began < arguments.seconds:
             name = arguments.only[turn % len(arguments.only)]
             report = faulted.strike(
-                name, TROUBLES[name], seed=seed + turn, leases=arguments.leases, strikes=arguments.strikes
+                name, _ALL[name], seed=seed + turn, leases=arguments.leases, strikes=arguments.strikes
             )
             print(report, flush=True)
             turn += 1

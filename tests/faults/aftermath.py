@@ -98,8 +98,11 @@ class Aftermath(ReconcilerEnv):
 def check_promises(aftermath: Aftermath, promises: Iterable[Promise]) -> None:
     """Check that every answer to a lessee has come true."""
     leases = {each.id: each for each in aftermath.leases()}
+    named = {each.name: each.id for each in leases.values()}
+    assert len(named) == len(leases), "two leases have the same name"
     for each in promises:
         found = leases.get(each.lease_id)  # type: ignore[call-overload]
+        assert named.get(each.name, each.lease_id) == each.lease_id, f"{each} was created twice"
         if each.is_deleted is None:
             continue
         assert (found is None) is each.is_deleted, f"lease {each.lease_id}: {found}, {each}"

@@ -34,6 +34,8 @@ class Promise:
     """The answers that a lessee received about a lease."""
 
     lease_id: str
+    name: str
+    """It is unique: another lease with it means that a request was executed twice."""
     reservation_id: str
     resource_type: str
     start: datetime
@@ -128,6 +130,7 @@ class Lessees:
         promised_start, promised_end = _promised_dates(lease, requested_start, end)
         promise = Promise(
             lease_id=lease["id"],
+            name=lease["name"],
             reservation_id=lease["reservations"][0]["id"],
             resource_type=reservation["resource_type"],
             start=promised_start,

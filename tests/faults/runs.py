@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy
 import requests
@@ -93,6 +94,8 @@ class FaultedInstallation:
     notices: Notices
     aftermath: Aftermath
     network_id: str
+    lessees: int
+    """The number of lessees in each run."""
 
     def strike(self, name: str, trouble: Trouble, *, seed: int, leases: int, strikes: int = 1) -> Report:
         """Make a run, delete all its leases, and return its report.
@@ -134,7 +137,13 @@ class FaultedInstallation:
 
     def _work(self, targets: Targets, trouble: Trouble, seed: int, leases: int, strikes: int) -> Ledger:
         striking = threading.Thread(target=trouble, args=(targets,), name="trouble")
-        lessees = Lessees(self.installation.url, self.installation.cloud_url, self.network_id, seed=seed)
+        lessees = Lessees(
+            self.installation.url,
+            self.installation.cloud_url,
+            self.network_id,
+            seed=seed,
+            count=self.lessees,
+        )
 
         def is_enough() -> bool:
             ledger = lessees.ledger
@@ -188,9 +197,20 @@ def _quantile(values: Sequence[float], percent: int) -> float:
 
 
 @contextmanager
-def faulted_installation(database: Database, managers: int = 3) -> Iterator[FaultedInstallation]:
-    """Yield a dedicated installation in which all reservable resources are registered."""
-    wanted = Wanted(database=database, managers=managers, hosts=HOSTS, options=OPTIONS)
+def faulted_installation(
+    database: Database, managers: int = 3, *, broker_nodes: Literal[1, 3] = 1, lessees: int = 6
+) -> Iterator[FaultedInstallation]:
+    """Yield a dedicated installation in which all reservable resources are registered.
+
+    Args:
+        database: The database.
+        managers: The number of managers.
+        broker_nodes: The number of nodes of RabbitMQ.
+        lessees: The number of lessees in each run.
+    """
+    wanted = Wanted(
+        database=database, managers=managers, broker_nodes=broker_nodes, hosts=HOSTS, options=OPTIONS
+    )
     with running(wanted) as installation, Notices(installation.transport_url) as notices:
         engine, control = make_engine(installation.database_url), CloudControl(installation.cloud_url)
         try:
@@ -203,6 +223,7 @@ def faulted_installation(database: Database, managers: int = 3) -> Iterator[Faul
                 notices=notices,
                 aftermath=Aftermath(engine, control, notices),
                 network_id=network_id,
+                lessees=lessees,
             )
         finally:
             control.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 from clocks import EPOCH, ManualClock
 from databases import make_database
-from faults.aftermath import Aftermath
+from faults.aftermath import Aftermath, check_promises
 from faults.lessees import Promise
 from samples import make_host, make_lease
 
@@ -132,10 +132,32 @@ def test_what_must_not_be_is_found(env: AftermathEnv, plant: Callable[[Aftermath
         env.aftermath.check()
 
 
-def test_a_promise_that_was_not_kept_is_found(env: AftermathEnv) -> None:
-    lost = Promise(
-        lease_id=LeaseId("lost"), reservation_id="1", resource_type="physical:host", start=EPOCH, end=EPOCH
+def promise(lease_id: str, name: str) -> Promise:
+    return Promise(
+        lease_id=LeaseId(lease_id),
+        name=name,
+        reservation_id="1",
+        resource_type="physical:host",
+        start=EPOCH,
+        end=EPOCH,
     )
+
+
+def test_a_promise_that_was_not_kept_is_found(env: AftermathEnv) -> None:
+    lost = promise("lost", "name")
 
     with pytest.raises(AssertionError, match="lost"):
         env.aftermath.check([lost])
+
+
+def test_a_lease_that_was_created_twice_is_found(env: AftermathEnv) -> None:
+    second = make_lease("second")
+    with env.store.begin() as transaction:
+        transaction.leases.insert(second)
+        transaction.commit()
+    deleted = replace(promise("first", second.name), is_deleted=True)
+
+    env.aftermath.look()
+
+    with pytest.raises(AssertionError, match="created twice"):
+        check_promises(env.aftermath, [deleted])

@@ -1,4 +1,4 @@
-"""Many lessees on a Galera cluster that accepts writes on all nodes; ``make cluster`` runs for longer."""
+"""Many lessees on clusters of Galera and RabbitMQ whose nodes fail; ``make cluster`` runs for longer."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from contextlib import ExitStack
 import pytest
 from clocks import EPOCH, ManualClock
 from databases import empty_tables
+from faults.broker_troubles import BROKER_TROUBLES
 from faults.runs import FaultedInstallation, faulted_installation
 from faults.troubles import TROUBLES
 from installations import require_installation
@@ -25,12 +26,13 @@ from blazar.ports.outbox import Message
 from blazar.ports.store import Transaction
 
 LEASES = 40
+FEW_LEASES = 10
 
 
 @pytest.fixture(scope="module")
 def faulted() -> Iterator[FaultedInstallation]:
     require_installation("galera")
-    with faulted_installation("galera") as faulted:
+    with faulted_installation("galera", broker_nodes=3) as faulted:
         yield faulted
 
 
@@ -43,6 +45,17 @@ def test_nodes_agree_and_promise_nothing_twice_whatever_is_killed(
     print(report)
     assert report.strikes >= 1
     assert report.ledger.created >= LEASES
+
+
+@pytest.mark.parametrize("name", BROKER_TROUBLES)
+def test_every_answer_comes_true_once_whatever_happens_to_a_broker(
+    faulted: FaultedInstallation, name: str
+) -> None:
+    report = faulted.strike(name, BROKER_TROUBLES[name], seed=random.randrange(2**31), leases=FEW_LEASES)
+
+    print(report)
+    assert report.strikes >= 1
+    assert report.notices > 0
 
 
 HOST, LEASE = make_host("1"), make_lease("lease")

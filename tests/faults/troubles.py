@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from blazar.cloud.simulated import Moment
@@ -36,13 +36,12 @@ class Targets:
 
     def victim(self) -> Service:
         """Return a random manager, and count a fault."""
-        self.strikes += 1
-        return self.chance.choice(self.installation.managers)
+        return self.one_of(self.installation.managers)
 
-    def server(self, name: str) -> Service:
-        """Return a server that all processes use, and count a fault."""
+    def one_of(self, services: Sequence[Service]) -> Service:
+        """Return a random one of some services, and count a fault."""
         self.strikes += 1
-        return self.installation.service(name)
+        return self.chance.choice(services)
 
 
 Trouble = Callable[[Targets], None]
@@ -78,19 +77,19 @@ def restart_managers(targets: Targets) -> None:
 
 
 def restart_broker(targets: Targets) -> None:
-    """Stop the broker, and start it again."""
+    """Stop the broker, or one of its nodes, and start it again."""
     while targets.pause(2, 4):
-        _restart(targets.server("rabbitmq"), targets, lambda broker: broker.stop())
+        restart(targets.one_of(targets.installation.brokers), targets, lambda broker: broker.stop())
 
 
 def kill_database(targets: Targets) -> None:
     """Kill the database server, so that all connections break, and start it again."""
     while targets.pause(2, 5):
-        victim = targets.chance.choice(targets.installation.databases)
-        _restart(targets.server(victim.name), targets, lambda database: database.kill())
+        restart(targets.one_of(targets.installation.databases), targets, lambda database: database.kill())
 
 
-def _restart(server: Service, targets: Targets, end: Callable[[Service], None]) -> None:
+def restart(server: Service, targets: Targets, end: Callable[[Service], None]) -> None:
+    """End a server with *end*, and start it again after a while; return when it responds."""
     end(server)
     targets.pause(0, 2)
     server.start()
