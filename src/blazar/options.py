@@ -90,9 +90,10 @@ API_OPTIONS: list[cfg.Opt] = [
         "manager_silence_seconds",
         default=20,
         min=0,
-        help="Seconds after which the API answers 503 to a request that no manager is processing, for "
-        "example because all were killed. A manager confirms twice per interval that it is still processing "
-        "the request, until rpc_response_timeout. 0 for only after rpc_response_timeout.",
+        help="Seconds after which the API answers 503 to a request that its manager is not processing any "
+        "more, for example because it was killed. A manager confirms twice per interval that it is still "
+        "processing the request, until rpc_response_timeout. 0 for only after rpc_response_timeout. A "
+        "request that no manager receives is answered within 5 seconds.",
     ),
     cfg.IntOpt("workers", default=8, min=1, help="Threads of the API's built-in server."),
     cfg.IntOpt(

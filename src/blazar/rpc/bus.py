@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import oslo_messaging
@@ -17,6 +18,7 @@ from blazar.domain.errors import Unavailable
 from blazar.ports.manager import Manager
 from blazar.rpc.broker import Broker
 from blazar.rpc.messages import VERSION, answer, needs_newer_manager, older_form, remote_manager
+from blazar.rpc.unattended import make_watch
 
 NAMESPACE = "manager.api"
 _OLDEST_VERSION = "1.0"
@@ -89,8 +91,9 @@ def bus_manager(
         transport: The result of :func:`get_transport`.
         topic: The topic that the managers serve.
         broker: The brokers of the transport.
-        silence_seconds: Time after which a request fails if no manager is working on it; a manager that works
-            on it reports at half of this interval. 0 to wait for ``rpc_response_timeout``.
+        silence_seconds: Time after which a request fails if a manager has received it and is not working on
+            it any more; a manager that works on it reports at half of this interval. 0 to wait for
+            ``rpc_response_timeout``. A request that no manager receives fails within five seconds.
     """
     client = make_client(
         transport,
@@ -102,13 +105,15 @@ def bus_manager(
     )
 
     ask = _asking(client)
+    watch = make_watch(transport, topic)
 
     def carry(request: dict[str, Any]) -> dict[str, Any]:
         if not broker.is_up():
             raise Unavailable("The message broker cannot be reached")
         reply: dict[str, Any]
         try:
-            reply = ask(request)
+            with watch.waiting() if watch else nullcontext():
+                reply = ask(request)
         except Unavailable:
             raise
         except oslo_messaging.MessageUndeliverable as error:

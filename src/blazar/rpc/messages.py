@@ -128,10 +128,15 @@ def _reply(manager: Manager, who: Caller, method: str, request: Mapping[str, Any
             return {**_PRESENT, "packed": packed(result.text)}
         return {**_PRESENT, "result": list(result) if isinstance(result, WrittenObjects) else result}
     except BlazarError as error:
-        return {"error": {"code": error.code, "message": error.message, "fields": error.fields}}
+        return error_reply(error)
     except Exception:
         _logger.exception("Request failed: method=%s", method)
         return _INTERNAL_ERROR
+
+
+def error_reply(error: BlazarError) -> dict[str, Any]:
+    """Return the answer to a request that failed with *error*."""
+    return {"error": {"code": error.code, "message": error.message, "fields": error.fields}}
 
 
 class _RemoteManager:
