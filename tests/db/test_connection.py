@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
+import pymysql
 import pytest
 import sqlalchemy as sa
 from samples import make_lease
@@ -14,7 +15,7 @@ from blazar.db.connection import Connection
 from blazar.db.drivers import WRITES
 from blazar.db.store import SqlStore, translated
 from blazar.db.tables import events, journal, work
-from blazar.domain.errors import ConcurrentUpdate
+from blazar.domain.errors import ConcurrentUpdate, Unavailable
 
 AT = datetime(2031, 4, 5, 6, 7, 8, 900_000, tzinfo=UTC)
 INSERT_WORK = sa.insert(work)
@@ -169,3 +170,18 @@ def test_a_lease_with_its_children_goes_with_the_commit(
     inserts = [each for each in sent if "INSERT" in each]
     assert len(inserts) == (4 if engine.dialect.name == "sqlite" else 0)
     assert len(stored(engine, events.c.id)) == len(make_lease(reservations=2).events)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Got error 6 "No such device or address" during COMMIT',
+        "Error while appending streaming replication fragment"
+        "(provider status: Not connected to Primary Component)",
+    ],
+)
+def test_a_commit_on_a_cluster_without_a_majority_is_unavailable(text: str) -> None:
+    failure = pymysql.err.OperationalError(1180, text)
+
+    with pytest.raises(Unavailable), translated():
+        raise sa.exc.OperationalError("COMMIT", {}, failure)

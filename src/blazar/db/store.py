@@ -48,6 +48,7 @@ _MEANINGS: Mapping[str, Callable[[], BlazarError]] = {
     "connection to server": partial(Unavailable, "The database cannot be reached"),
     # A Galera node lost contact to the others during a commit: the outcome is unknown.
     "during COMMIT": partial(Unavailable, "The database cluster did not confirm a commit"),
+    "Not connected to Primary Component": partial(Unavailable, "The database cluster has no majority"),
     "Server shutdown in progress": partial(Unavailable, "The database is shutting down"),
     "Query execution was interrupted": partial(Unavailable, "The database interrupted a statement"),
     "database is locked": partial(ConcurrentUpdate, "The database is busy"),
