@@ -18,7 +18,7 @@ from cloudlab.commands import plain_environment
 from cloudlab.folder import REPOSITORY, Folder
 from cloudlab.plan import Plan
 from cloudlab.service import Service
-from rig import configuration, galera, needs, postgresql, rabbitmq_cluster, web_server
+from rig import configuration, galera, needs, postgresql, postgresql_pair, rabbitmq_cluster, web_server
 from rig.wanted import Wanted
 
 _PORTS: Final = ("cloud", "blazar-api", "nginx", "floor")
@@ -28,7 +28,7 @@ _BROKER_PORTS: Final[Mapping[int, tuple[str, ...]]] = {
 }
 _DATABASE_PORTS: Final[Mapping[str, tuple[str, ...]]] = {
     "mariadb": ("mariadb",),
-    "postgresql": ("postgresql",),
+    "postgresql": postgresql_pair.NAMES,
     "galera": galera.PORTS,
 }
 _PASSWORDS: Final = ("mariadb", "postgresql", "rabbitmq", "blazar")
@@ -40,8 +40,8 @@ class Installation:
     """The processes of an installation and their URLs.
 
     Each service can be stopped, killed, paused, resumed, started and waited for separately. Their names are
-    ``mariadb``, ``postgresql`` or ``galera-1``…, ``epmd``, ``rabbitmq`` or ``rabbitmq-1``…, ``cloud``,
-    ``blazar-api``, ``blazar-manager-1``…, ``nginx``.
+    ``mariadb``, ``postgresql`` (and ``postgresql-2``) or ``galera-1``…, ``epmd``, ``rabbitmq`` or
+    ``rabbitmq-1``…, ``cloud``, ``blazar-api``, ``blazar-manager-1``…, ``nginx``.
     """
 
     plan: Plan
@@ -202,6 +202,9 @@ def _start_database(installation: Installation) -> None:
         case "postgresql":
             postgresql.make_data(installation.plan)
             _start(installation, "postgresql")
+            for each in installation.databases[1:]:
+                if isinstance(each, postgresql.Server):
+                    postgresql_pair.add_standby(installation.plan, each, "postgresql")
         case "galera":
             galera.make_data(installation.plan)
             galera.start(
@@ -248,18 +251,22 @@ def _database_services(plan: Plan, wanted: Wanted) -> tuple[Service, ...]:
         case "mariadb":
             return mariadb.services(plan)
         case "postgresql":
-            return (postgresql.service(plan),)
+            servers = postgresql_pair.services(plan)
+            return servers if wanted.has_standby else servers[:1]
         case "galera":
             return galera.services(plan, wanted.applier_threads)
 
 
 def _database_names(wanted: Wanted) -> tuple[str, ...]:
-    return galera.NODES if wanted.database == "galera" else (wanted.database,)
+    if wanted.database == "galera":
+        return galera.NODES
+    return postgresql_pair.NAMES if wanted.has_standby else (wanted.database,)
 
 
 def _database_url(plan: Plan, wanted: Wanted, database: str, server: str | None = None) -> str:
     if wanted.database == "postgresql":
-        return postgresql.database_url(plan, database)
+        url = postgresql_pair.database_url if wanted.has_standby else postgresql.database_url
+        return url(plan, database)
     return galera.database_url(plan, server or "mariadb", database)
 
 

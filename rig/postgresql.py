@@ -7,7 +7,7 @@ import pwd
 import signal
 from contextlib import closing
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import psycopg2
 
@@ -58,7 +58,7 @@ def find_programs() -> Path | None:
 
 
 def make_data(plan: Plan) -> None:
-    """Create the system tables of a new server."""
+    """Create the system tables of a new server (the first one, if there is a standby)."""
     data, password = plan.folder.data("postgresql"), plan.folder.etc("postgresql") / "password"
     files.write(password, plan.passwords["postgresql"] + "\n")
     if os.geteuid() == 0:
@@ -68,26 +68,26 @@ def make_data(plan: Plan) -> None:
     options = ("--auth=scram-sha-256", f"--username={ACCOUNT}", f"--pwfile={password}", "--no-sync")
     locale = ("--encoding=UTF8", "--locale=C.UTF-8")
     run(
-        [*_as_account(), _program("initdb"), f"--pgdata={data}", *options, *locale],
+        [*as_account(), program("initdb"), f"--pgdata={data}", *options, *locale],
         log=plan.folder.log("initdb"),
         environment=plain_environment(),
     )
 
 
-def service(plan: Plan) -> Service:
-    """Return the server."""
-    options = (f"port={plan.ports['postgresql']}", f"listen_addresses={ADDRESS}", *_OPTIONS)
+def service(plan: Plan, name: str = "postgresql") -> Server:
+    """Return the server *name*, whose port and data have this name, too."""
+    options = (f"port={plan.ports[name]}", f"listen_addresses={ADDRESS}", *_OPTIONS)
     return Server(
-        name="postgresql",
+        name=name,
         folder=plan.folder,
         command=(
-            *_as_account(),
-            _program("postgres"),
-            *("-D", str(plan.folder.data("postgresql"))),
+            *as_account(),
+            program("postgres"),
+            *("-D", str(plan.folder.data(name))),
             *(part for option in options for part in ("-c", option)),
         ),
         environment=plain_environment(),
-        check=lambda since: _serves(plan),
+        check=lambda since: serves(plan, name),
         # Aborts the statements of clients; after SIGTERM, the server would wait until they disconnect.
         stop_signal=signal.SIGINT,
     )
@@ -95,11 +95,7 @@ def service(plan: Plan) -> Service:
 
 def make_anew(plan: Plan, name: str) -> None:
     """Create a database without tables; an existing one with this name is dropped."""
-    with closing(_connection(plan)) as connection:
-        connection.autocommit = True
-        with connection.cursor() as cursor:
-            cursor.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-            cursor.execute(f"CREATE DATABASE {name}")
+    execute(plan, "postgresql", f"DROP DATABASE IF EXISTS {name} WITH (FORCE)", f"CREATE DATABASE {name}")
 
 
 def database_url(plan: Plan, name: str) -> str:
@@ -108,19 +104,32 @@ def database_url(plan: Plan, name: str) -> str:
     return f"postgresql+psycopg2://{ACCOUNT}:{password}@{plan.address('postgresql')}/{name}"
 
 
-def _serves(plan: Plan) -> bool:
+def execute(plan: Plan, server: str, *statements: str) -> list[tuple[Any, ...]]:
+    """Execute statements on a server, each in its own transaction; return the rows of the last one.
+
+    Raises:
+        psycopg2.Error: The server does not respond, or refuses a statement.
+    """
+    with closing(_connection(plan, server)) as connection:
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            for each in statements:
+                cursor.execute(each)
+            return cursor.fetchall() if cursor.description else []
+
+
+def serves(plan: Plan, server: str) -> bool:
+    """Return whether a server answers queries; a standby does, too."""
     try:
-        with closing(_connection(plan)) as connection:
-            connection.cursor().execute("SELECT 1")
+        return bool(execute(plan, server, "SELECT 1"))
     except psycopg2.Error:
         return False
-    return True
 
 
-def _connection(plan: Plan) -> psycopg2.extensions.connection:
+def _connection(plan: Plan, server: str) -> psycopg2.extensions.connection:
     return psycopg2.connect(
         host=ADDRESS,
-        port=plan.ports["postgresql"],
+        port=plan.ports[server],
         user=ACCOUNT,
         password=plan.passwords["postgresql"],
         dbname="postgres",
@@ -128,14 +137,19 @@ def _connection(plan: Plan) -> psycopg2.extensions.connection:
     )
 
 
-def _program(name: str) -> str:
+def program(name: str) -> str:
+    """Return the path of a program of the newest server.
+
+    Raises:
+        LabError: No server is installed.
+    """
     folder = find_programs()
     if folder is None:
         raise LabError("no PostgreSQL server is installed on this machine")
     return str(folder / name)
 
 
-def _as_account() -> tuple[str, ...]:
+def as_account() -> tuple[str, ...]:
     """Return the command prefix that switches to the unprivileged account if this process is root."""
     if os.geteuid() != 0:
         return ()

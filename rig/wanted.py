@@ -18,6 +18,8 @@ class Wanted:
     """The parts of an installation and their settings."""
 
     database: Database = "mariadb"
+    has_standby: bool = False
+    """Whether PostgreSQL has a hot standby, with synchronous replication."""
     broker_nodes: Literal[1, 3] = 1
     """Number of nodes of RabbitMQ; three form a cluster with replicated queues."""
     managers: int = 2

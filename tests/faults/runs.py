@@ -116,7 +116,8 @@ class FaultedInstallation:
         began = time.monotonic()
         ledger = self._work(targets, trouble, seed, leases, strikes)
         seconds = time.monotonic() - began
-        assert not ledger.problems, (seed, ledger.problems, self._unexpected_errors())
+        problems = [*ledger.problems, *targets.problems]
+        assert not problems, (seed, problems, self._unexpected_errors())
         settled = self.aftermath.wait_until_settled(ledger.promises)
         if settled > _LONG_SECONDS:
             print(f"{name}: waited for {self.aftermath.last_problem}", flush=True)
@@ -198,7 +199,12 @@ def _quantile(values: Sequence[float], percent: int) -> float:
 
 @contextmanager
 def faulted_installation(
-    database: Database, managers: int = 3, *, broker_nodes: Literal[1, 3] = 1, lessees: int = 6
+    database: Database,
+    managers: int = 3,
+    *,
+    broker_nodes: Literal[1, 3] = 1,
+    has_standby: bool = False,
+    lessees: int = 6,
 ) -> Iterator[FaultedInstallation]:
     """Yield a dedicated installation in which all reservable resources are registered.
 
@@ -206,10 +212,16 @@ def faulted_installation(
         database: The database.
         managers: The number of managers.
         broker_nodes: The number of nodes of RabbitMQ.
+        has_standby: Whether PostgreSQL has a standby.
         lessees: The number of lessees in each run.
     """
     wanted = Wanted(
-        database=database, managers=managers, broker_nodes=broker_nodes, hosts=HOSTS, options=OPTIONS
+        database=database,
+        managers=managers,
+        broker_nodes=broker_nodes,
+        has_standby=has_standby,
+        hosts=HOSTS,
+        options=OPTIONS,
     )
     with running(wanted) as installation, Notices(installation.transport_url) as notices:
         engine, control = make_engine(installation.database_url), CloudControl(installation.cloud_url)

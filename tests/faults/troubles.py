@@ -29,6 +29,8 @@ class Targets:
     chance: random.Random
     is_over: threading.Event = field(default_factory=threading.Event)
     strikes: int = 0
+    problems: list[str] = field(default_factory=list)
+    """What must not have happened during the faults."""
 
     def pause(self, least: float, most: float) -> bool:
         """Wait for a random time; return whether to continue."""
