@@ -113,9 +113,11 @@ man: $(STAMP) ## build the manual pages of all commands into build/man
 faults: $(STAMP) ## inject faults into the service's processes for ten minutes: make faults FAULTS="--seconds 3600 --seed 1"
 	@PYTHONPATH=tests:. $(BIN)/python -W ignore -m faults $(FAULTS)
 
-cluster: $(STAMP) ## inject faults into managers and nodes of a Galera cluster: make cluster FAULTS="--seconds 3600"
-	@PYTHONPATH=tests:. $(BIN)/python -W ignore -m faults --database galera \
-	--only nothing manager-killed database-killed manager-paused $(FAULTS)
+cluster: $(STAMP) ## inject faults into clusters of Galera and RabbitMQ, and managers: make cluster FAULTS="--lessees 50"
+	@PYTHONPATH=tests:. $(BIN)/python -W ignore -m faults --database galera --broker-nodes 3 \
+	--only nothing manager-killed database-killed manager-paused database-node-paused database-node-cut-off \
+	database-node-restarted database-node-replaced quorum-lost broker-node-killed broker-node-paused \
+	broker-node-cut-off $(FAULTS)
 
 race: $(STAMP) ## let 8 processes compete for a small pool, 20,000 attempts per database
 	@$(BIN)/python bench/race

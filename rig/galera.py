@@ -77,6 +77,30 @@ def database_url(plan: Plan, node: str, database: str) -> str:
     return _at(plan, node).database_url(database)
 
 
+def cut_off(plan: Plan, node: str) -> None:
+    """Cut a node off from the others until :func:`reconnect`; clients can still connect to it."""
+    _set_provider_option(plan, node, "gmcast.isolate=1")
+
+
+def reconnect(plan: Plan, node: str) -> None:
+    """Let a node that was cut off connect to the others again."""
+    _set_provider_option(plan, node, "gmcast.isolate=0")
+
+
+def make_primary(plan: Plan, node: str) -> None:
+    """Let a node that has lost the majority continue alone, as an operator does if the others are lost."""
+    _set_provider_option(plan, node, "pc.bootstrap=YES")
+
+
+def remove_data(plan: Plan, node: str) -> None:
+    """Remove the data of a node that does not run; it copies all data from another one when it starts."""
+    for path in plan.folder.data(node).iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
 def status(plan: Plan, node: str) -> dict[str, str]:
     """Return the status variables of a node about the cluster and itself; empty if it does not respond."""
     rows = sql.find_rows(_at(plan, node), "SHOW GLOBAL STATUS LIKE 'wsrep%%'")
@@ -122,6 +146,10 @@ def _as_account() -> tuple[str, ...]:
     if os.geteuid() != 0:
         return ()
     return ("setpriv", f"--reuid={ACCOUNT}", f"--regid={ACCOUNT}", "--init-groups", "--")
+
+
+def _set_provider_option(plan: Plan, node: str, option: str) -> None:
+    sql.execute(_at(plan, node), "SET GLOBAL wsrep_provider_options = %s", option)
 
 
 def _at(plan: Plan, node: str) -> Plan:

@@ -8,13 +8,15 @@ import time
 from typing import get_args
 
 from faults.broker_troubles import BROKER_TROUBLES
+from faults.galera_troubles import GALERA_TROUBLES
 from faults.measures import MEASURES
+from faults.postgresql_troubles import POSTGRESQL_TROUBLES
 from faults.runs import faulted_installation
 from faults.troubles import TROUBLES
 
 from rig.wanted import Database
 
-_ALL = {**TROUBLES, **BROKER_TROUBLES}
+_ALL = {**TROUBLES, **BROKER_TROUBLES, **GALERA_TROUBLES, **POSTGRESQL_TROUBLES}
 
 
 def main() -> None:
@@ -27,7 +29,9 @@ def main() -> None:
     parser.add_argument("--leases", type=int, default=500, help="made in each run, at least")
     parser.add_argument("--strikes", type=int, default=5, help="in each run, at least")
     parser.add_argument("--broker-nodes", type=int, choices=(1, 3), default=1)
+    parser.add_argument("--standby", action="store_true", help="of PostgreSQL")
     parser.add_argument("--lessees", type=int, default=6)
+    parser.add_argument("--no-measures", action="store_true", help="start with the faults")
     parser.add_argument("--only", nargs="+", choices=[*_ALL], default=[*TROUBLES])
     arguments = parser.parse_args()
     seed = random.randrange(2**31) if arguments.seed is None else arguments.seed
@@ -36,9 +40,11 @@ def main() -> None:
         arguments.database,
         arguments.managers,
         broker_nodes=arguments.broker_nodes,
+        has_standby=arguments.standby,
         lessees=arguments.lessees,
     ) as faulted:
-        for name, (measure, promised) in MEASURES.items():
+        measures = {} if arguments.no_measures else MEASURES
+        for name, (measure, promised) in measures.items():
             print(f"{name}: {measure(faulted):.1f} s, promised {promised} s", flush=True)
         turn = 0
         while turn < len(arguments.only) or time.monotonic() - began < arguments.seconds:

@@ -10,6 +10,7 @@ import pytest
 from clocks import EPOCH, ManualClock
 from databases import empty_tables
 from faults.broker_troubles import BROKER_TROUBLES
+from faults.galera_troubles import GALERA_TROUBLES
 from faults.runs import FaultedInstallation, faulted_installation
 from faults.troubles import TROUBLES
 from installations import require_installation
@@ -45,6 +46,14 @@ def test_nodes_agree_and_promise_nothing_twice_whatever_is_killed(
     print(report)
     assert report.strikes >= 1
     assert report.ledger.created >= LEASES
+
+
+@pytest.mark.parametrize("name", GALERA_TROUBLES)
+def test_nodes_agree_whatever_happens_to_one_of_them(faulted: FaultedInstallation, name: str) -> None:
+    report = faulted.strike(name, GALERA_TROUBLES[name], seed=random.randrange(2**31), leases=FEW_LEASES)
+
+    print(report)
+    assert report.strikes >= 1
 
 
 @pytest.mark.parametrize("name", BROKER_TROUBLES)
