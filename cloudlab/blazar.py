@@ -1,4 +1,4 @@
-"""This repository's service: the API under uWSGI, and managers, in the repository's own environment."""
+"""The service of this repository: the API under uWSGI, and managers, by default of its environment."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ _PLUGINS: Final = (
     "virtual.volume.plugin",
     "physical.storage.plugin",
 )
+PROGRAMS: Final = Path(sys.executable).parent
+"""The folder of the programs of the repository's environment."""
 _MIGRATIONS: Final = REPOSITORY / "src" / "blazar" / "db" / "migrations" / "versions"
 
 
@@ -99,10 +101,10 @@ def make_schema(plan: Plan, *, is_new: bool) -> None:
     upgrade(plan)
 
 
-def upgrade(plan: Plan) -> None:
-    """Upgrade the tables of the configured database."""
+def upgrade(plan: Plan, programs: Path = PROGRAMS) -> None:
+    """Upgrade the tables of the configured database, with the programs in a folder."""
     run(
-        [program("blazar-db-manage"), "--config-file", _conf(plan), "upgrade", "head"],
+        command_line(plan, "blazar-db-manage", "upgrade", "head", programs=programs),
         log=plan.folder.log("blazar-db-manage"),
         environment=plain_environment(),
     )
@@ -113,20 +115,26 @@ def services(plan: Plan) -> tuple[Service, ...]:
     return (api(plan), *managers(plan, _MANAGERS))
 
 
-def api(plan: Plan, workers: Workers = ONE_PROCESS) -> Service:
-    """Return the API under the uWSGI of the repository's environment."""
+def api(
+    plan: Plan, workers: Workers = ONE_PROCESS, *, name: str = "blazar-api", programs: Path = PROGRAMS
+) -> Service:
+    """Return the API under the uWSGI in a folder of programs; its port has its name."""
     return wsgi_service(
         plan,
-        "blazar-api",
+        name,
         in_module("blazar.wsgi.api"),
         {"OS_BLAZAR_CONFIG_DIR": str(plan.folder.etc("blazar"))},
-        uwsgi=(program("uwsgi"),),
+        uwsgi=(program("uwsgi", programs),),
         workers=workers,
     )
 
 
 def managers(
-    plan: Plan, names: Sequence[str], own_files: Mapping[str, Path] | None = None
+    plan: Plan,
+    names: Sequence[str],
+    own_files: Mapping[str, Path] | None = None,
+    *,
+    programs: Path = PROGRAMS,
 ) -> tuple[Service, ...]:
     """Return managers that serve together; no others may serve on the plan's message broker.
 
@@ -134,6 +142,7 @@ def managers(
         plan: The plan.
         names: The names of the managers.
         own_files: Configuration files that are read after the common one, by name of the manager.
+        programs: The folder of the program of the managers.
     """
     files_of = own_files or {}
 
@@ -147,7 +156,7 @@ def managers(
             name=name,
             folder=plan.folder,
             command=(
-                *(program("blazar-manager"), "--config-file", _conf(plan)),
+                *command_line(plan, "blazar-manager", programs=programs),
                 *(("--config-file", str(files_of[name])) if name in files_of else ()),
             ),
             environment=plain_environment(),
@@ -157,9 +166,14 @@ def managers(
     )
 
 
-def program(name: str) -> str:
-    """Return the path of a program of the repository's environment."""
-    return str(Path(sys.executable).with_name(name))
+def command_line(plan: Plan, name: str, *arguments: str, programs: Path = PROGRAMS) -> tuple[str, ...]:
+    """Return the command that runs a program of the service with the configuration of the plan."""
+    return (program(name, programs), "--config-file", _conf(plan), *arguments)
+
+
+def program(name: str, programs: Path = PROGRAMS) -> str:
+    """Return the path of a program, by default one of the repository's environment."""
+    return str(programs / name)
 
 
 def _conf(plan: Plan) -> str:

@@ -18,10 +18,20 @@ from cloudlab.commands import plain_environment
 from cloudlab.folder import REPOSITORY, Folder
 from cloudlab.plan import Plan
 from cloudlab.service import Service
-from rig import configuration, galera, needs, postgresql, postgresql_pair, rabbitmq_cluster, web_server
+from rig import (
+    configuration,
+    galera,
+    needs,
+    postgresql,
+    postgresql_pair,
+    rabbitmq_cluster,
+    releases,
+    web_server,
+)
+from rig.releases import Release
 from rig.wanted import Wanted
 
-_PORTS: Final = ("cloud", "blazar-api", "nginx", "floor")
+_PORTS: Final = ("cloud", "nginx", "floor")
 _BROKER_PORTS: Final[Mapping[int, tuple[str, ...]]] = {
     1: ("rabbitmq", "rabbitmq-distribution", "epmd"),
     3: rabbitmq_cluster.PORTS,
@@ -41,18 +51,23 @@ class Installation:
 
     Each service can be stopped, killed, paused, resumed, started and waited for separately. Their names are
     ``mariadb``, ``postgresql`` (and ``postgresql-2``) or ``galera-1``…, ``epmd``, ``rabbitmq`` or
-    ``rabbitmq-1``…, ``cloud``, ``blazar-api``, ``blazar-manager-1``…, ``nginx``.
+    ``rabbitmq-1``…, ``cloud``, ``blazar-manager-1``…, ``blazar-api``, ``blazar-api-2``…, ``nginx``.
     """
 
     plan: Plan
     wanted: Wanted
-    services: Mapping[str, Service]
+    services: dict[str, Service]
     """Services by name; each comes after the services that it depends on."""
 
     @property
     def url(self) -> str:
         """Return the URL of version 1 of the API, at the web server if the installation has one."""
         return f"{self.plan.url('nginx' if self.wanted.has_web_server else 'blazar-api')}/v1"
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """Return the URL of version 1 of each API."""
+        return tuple(f"{self.plan.url(each.name)}/v1" for each in self.apis)
 
     @property
     def cloud_url(self) -> str:
@@ -94,6 +109,11 @@ class Installation:
         """Return the managers."""
         return tuple(each for name, each in self.services.items() if name.startswith("blazar-manager"))
 
+    @property
+    def apis(self) -> tuple[Service, ...]:
+        """Return the APIs."""
+        return tuple(each for name, each in self.services.items() if name.startswith("blazar-api"))
+
     def service(self, name: str) -> Service:
         """Return a service by name."""
         return self.services[name]
@@ -107,10 +127,18 @@ class Installation:
         for name in names:
             self.services[name].wait_until_answers()
 
+    def change_release(self, name: str, release: Release) -> None:
+        """Stop a manager or an API, and start it with a release; return when it responds."""
+        (service,) = (each for each in _of_release(self.plan, self.wanted, release) if each.name == name)
+        self.services[name].stop()
+        self.services[name] = service
+        service.start()
+        service.wait_until_answers()
+
     def renew_database(self) -> None:
         """Create the service's empty tables again; no manager may run."""
         self.make_database(_DATABASE)
-        blazar.upgrade(self.plan)
+        blazar.upgrade(self.plan, releases.programs(self.wanted.release))
 
     def make_database(self, name: str) -> str:
         """Return the URL of a new database without tables; an existing one with this name is dropped."""
@@ -153,7 +181,9 @@ def running(wanted: Wanted | None = None) -> Iterator[Installation]:
 
 
 def _plan(folder: Folder, wanted: Wanted) -> Installation:
-    chosen = ports.choose((*_PORTS, *_BROKER_PORTS[wanted.broker_nodes], *_DATABASE_PORTS[wanted.database]))
+    apis = _api_names(wanted)
+    broker, database = _BROKER_PORTS[wanted.broker_nodes], _DATABASE_PORTS[wanted.database]
+    chosen = ports.choose((*_PORTS, *apis, *broker, *database))
     if wanted.database == "galera":
         # Tools that support a single server use this port.
         chosen = {**chosen, "mariadb": chosen[galera.NODES[0]]}
@@ -165,16 +195,28 @@ def _plan(folder: Folder, wanted: Wanted) -> Installation:
         passwords={name: secrets.token_hex(16) for name in _PASSWORDS},
         brokers=rabbitmq_cluster.NODES if wanted.broker_nodes > 1 else ("rabbitmq",),
     )
-    names = [f"blazar-manager-{number}" for number in range(1, wanted.managers + 1)]
     services = (
         *_database_services(plan, wanted),
         *(rabbitmq_cluster if wanted.broker_nodes > 1 else rabbitmq).services(plan),
         *_cloud(plan, wanted),
-        *blazar.managers(plan, names, configuration.own_files(plan, wanted, names)),
-        blazar.api(plan, wanted.api),
+        *_of_release(plan, wanted, wanted.release),
         *((web_server.service(plan),) if wanted.has_web_server else ()),
     )
     return Installation(plan=plan, wanted=wanted, services={each.name: each for each in services})
+
+
+def _of_release(plan: Plan, wanted: Wanted, release: Release) -> tuple[Service, ...]:
+    """Return the managers and the APIs as processes of a release."""
+    names = [f"blazar-manager-{number}" for number in range(1, wanted.managers + 1)]
+    programs = releases.programs(release)
+    return (
+        *blazar.managers(plan, names, configuration.own_files(plan, wanted, names), programs=programs),
+        *(blazar.api(plan, wanted.api, name=each, programs=programs) for each in _api_names(wanted)),
+    )
+
+
+def _api_names(wanted: Wanted) -> tuple[str, ...]:
+    return ("blazar-api", *(f"blazar-api-{number}" for number in range(2, wanted.apis + 1)))
 
 
 def _bring_up(installation: Installation) -> None:
@@ -183,7 +225,7 @@ def _bring_up(installation: Installation) -> None:
     with ThreadPoolExecutor(len(steps)) as pool:
         for begun in [pool.submit(step, installation) for step in steps]:
             begun.result()
-    ours = [*installation.managers, installation.service("blazar-api")]
+    ours = [*installation.managers, *installation.apis]
     for service in ours:
         service.start()
     for service in ours:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from cloudlab.files import Option, Sections
 from cloudlab.wsgi import Workers
+from rig.releases import Release
 
 Database = Literal["mariadb", "postgresql", "galera"]
 """Galera is a cluster of three MariaDB servers, each of which accepts writes."""
@@ -27,6 +28,10 @@ class Wanted:
     applier_threads: int = 4
     """Number of applier threads of each node of Galera (``wsrep_slave_threads``)."""
     api: Workers = field(default_factory=lambda: Workers(processes=2))
+    apis: int = 1
+    """Number of APIs, each at its own port, as behind a load balancer."""
+    release: Release = "present"
+    """The release that makes the schema, and whose managers and APIs are started first."""
     has_web_server: bool = False
     """Whether nginx is in front of the API, as in the operators' guide."""
     hosts: int | None = 4
