@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Any, Final
 
 from alembic import command
@@ -12,7 +13,7 @@ from blazar import config
 from blazar.cmd.contexts import impatient_engine
 from blazar.cmd.installation import make_conf
 from blazar.cmd.problems import run
-from blazar.db.schema import alembic_config, begin, complete, contract
+from blazar.db.schema import alembic_config, change, contract
 from blazar.manager.plugins import PluginError
 
 _CHANGING: Final = frozenset({"upgrade", "downgrade", "stamp"})
@@ -41,11 +42,11 @@ def _migrate() -> int:
     if chosen.name == "contract":
         contract(engine)
         return 0
+    if chosen.name in _CHANGING:
+        change(engine, partial(_run, chosen))
+        return 0
     with engine.connect() as connection:
-        before = begin(connection) if chosen.name in _CHANGING else None
         _run(chosen, alembic_config(connection))
-        if chosen.name in _CHANGING:
-            complete(connection, before)
         connection.commit()
     return 0
 

@@ -12,6 +12,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
+from blazar.db.lock_waits import execute_ddl
 from blazar.db.tables import NO_DOUBLE_PROMISE
 
 _NO_RIGHT: Final = 1419
@@ -58,7 +59,7 @@ def ensure_guard(connection: sa.Connection) -> bool:
         return connection.dialect.name != "mysql"
     for name in missing_triggers(connection):
         try:
-            connection.exec_driver_sql(TRIGGERS[name])
+            execute_ddl(connection, TRIGGERS[name])
         except sa.exc.DBAPIError as error:
             if _code_of(error) != _NO_RIGHT:
                 raise

@@ -7,6 +7,7 @@ so the processes of the release before go on, and can be started again, until ``
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, TextIO
 
@@ -17,6 +18,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from blazar.db.guard import ensure_guard
+from blazar.db.lock_waits import repeat, short_waits
 
 VERSION_TABLE: Final = "schema_revision"
 OLDEST_TABLE: Final = "alembic_version"
@@ -55,11 +57,29 @@ def alembic_config(
 
 def upgrade(engine: sa.Engine, revision: str = "head") -> None:
     """Upgrade the schema to a revision; does nothing if it is already there."""
-    with engine.connect() as connection:
-        before = begin(connection)
-        command.upgrade(alembic_config(connection), revision)
-        complete(connection, before)
-        connection.commit()
+    change(engine, lambda config: command.upgrade(config, revision))
+
+
+def change(engine: sa.Engine, run: Callable[[Config], None]) -> None:
+    """Change the schema with a command of alembic, while processes of the service may use it.
+
+    Args:
+        engine: The engine of the database.
+        run: The command, which gets alembic's configuration. It is repeated if it does not get its locks.
+
+    Raises:
+        DBDeadlock: It did not get its locks within ``SECONDS_TO_REPEAT``.
+    """
+
+    def attempt() -> None:
+        with engine.connect() as connection, short_waits(connection):
+            before = begin(connection)
+            run(alembic_config(connection))
+            complete(connection, before)
+            connection.commit()
+
+    # On MariaDB, each statement has its effect at once, and is repeated separately.
+    repeat(attempt, is_repeatable=lambda error: engine.dialect.name == "postgresql")
 
 
 def begin(connection: sa.Connection) -> str | None:
