@@ -27,7 +27,7 @@ PYTEST_FOR_NOVA := build/pytest-for-nova
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help console console-check venv demo serve test lint static doc screenshots man bench faults simulate recording cluster race lock clean cloud cloud-down test-cloud
+.PHONY: help console console-check venv demo serve test lint static doc screenshots man bench faults simulate recording cluster upgrades race lock clean cloud cloud-down test-cloud
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -118,6 +118,9 @@ cluster: $(STAMP) ## inject faults into clusters of Galera and RabbitMQ, and man
 	--only nothing manager-killed database-killed manager-paused database-node-paused database-node-cut-off \
 	database-node-restarted database-node-replaced quorum-lost broker-node-killed broker-node-paused \
 	broker-node-cut-off $(FAULTS)
+
+upgrades: $(STAMP) ## upgrade from the previous release under load for ten minutes: make upgrades FAULTS="--seconds 3600"
+	@PYTHONPATH=tests:. $(BIN)/python -W ignore -m faults.upgrade_runs $(FAULTS)
 
 race: $(STAMP) ## let 8 processes compete for a small pool, 20,000 attempts per database
 	@$(BIN)/python bench/race

@@ -14,7 +14,7 @@ from faults.postgresql_troubles import POSTGRESQL_TROUBLES
 from faults.runs import faulted_installation
 from faults.troubles import TROUBLES
 
-from rig.wanted import Database
+from rig.wanted import Database, Wanted
 
 _ALL = {**TROUBLES, **BROKER_TROUBLES, **GALERA_TROUBLES, **POSTGRESQL_TROUBLES}
 
@@ -36,13 +36,13 @@ def main() -> None:
     arguments = parser.parse_args()
     seed = random.randrange(2**31) if arguments.seed is None else arguments.seed
     began = time.monotonic()
-    with faulted_installation(
-        arguments.database,
-        arguments.managers,
+    wanted = Wanted(
+        database=arguments.database,
+        managers=arguments.managers,
         broker_nodes=arguments.broker_nodes,
         has_standby=arguments.standby,
-        lessees=arguments.lessees,
-    ) as faulted:
+    )
+    with faulted_installation(wanted, lessees=arguments.lessees) as faulted:
         measures = {} if arguments.no_measures else MEASURES
         for name, (measure, promised) in measures.items():
             print(f"{name}: {measure(faulted):.1f} s, promised {promised} s", flush=True)

@@ -7,10 +7,13 @@ from enum import Enum
 from typing import Any
 
 import requests
+from faults.gateway import Gateway
 
 from rig.cloud.identity import token_of
 
 PROJECT = "project"
+FIRST_API, NEWEST_API = "1.0", "1.1"
+"""Versions of the API; only the newest one has offers."""
 _TIMEOUT_SECONDS = 40
 _ATTEMPTS = 5
 
@@ -38,8 +41,10 @@ class Answer:
 class Client:
     """One user's connection; use it from one thread only."""
 
-    def __init__(self, url: str, user: str, project: str = PROJECT) -> None:
-        self._url = url
+    def __init__(
+        self, gateway: Gateway, user: str, project: str = PROJECT, *, version: str = NEWEST_API
+    ) -> None:
+        self._gateway = gateway
         self._session = requests.Session()
         self._session.trust_env = False
         roles = "admin,member,reader" if user == "admin" else "member,reader"
@@ -49,7 +54,7 @@ class Client:
                 "X-Project-Id": project,
                 "X-Roles": roles,
                 "X-Auth-Token": token_of(user, project),
-                "OpenStack-API-Version": "reservation 1.1",
+                "OpenStack-API-Version": f"reservation {version}",
             }
         )
 
@@ -60,7 +65,8 @@ class Client:
             AssertionError: The answer is an internal server error.
         """
         try:
-            answer = self._session.request(method, f"{self._url}{path}", json=body, timeout=_TIMEOUT_SECONDS)
+            with self._gateway.use() as url:
+                answer = self._session.request(method, f"{url}{path}", json=body, timeout=_TIMEOUT_SECONDS)
         except requests.RequestException:
             return Answer(Said.UNKNOWN, None, None)
         if answer.status_code in (502, 503, 504):

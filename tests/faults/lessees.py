@@ -16,7 +16,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import requests
-from faults.client import PROJECT, Answer, Client, Said
+from faults.client import FIRST_API, NEWEST_API, PROJECT, Answer, Client, Said
+from faults.gateway import Gateway
 
 from blazar.ports.compute import Flavor
 from rig.cloud import CloudControl
@@ -61,18 +62,29 @@ class Ledger:
 class Lessees:
     """Threads of lessees, from the creation of this object until :meth:`end`."""
 
-    def __init__(self, url: str, cloud_url: str, network_id: str, *, seed: int, count: int = 6) -> None:
+    def __init__(
+        self,
+        gateway: Gateway,
+        cloud_url: str,
+        network_id: str,
+        *,
+        seed: int,
+        version: str = NEWEST_API,
+        count: int = 6,
+    ) -> None:
         """Start the lessees.
 
         Args:
-            url: The URL of the API.
+            gateway: The APIs.
             cloud_url: The URL of the cloud, on which servers are booted.
             network_id: The ID of the network of the floating IPs.
             seed: The seed of all choices; each lessee has its own sequence.
+            version: The version of the API.
             count: The number of lessees.
         """
         self.ledger = Ledger()
-        self._url, self._cloud_url, self._network_id = url, cloud_url, network_id
+        self._gateway, self._cloud_url, self._network_id = gateway, cloud_url, network_id
+        self._version = version
         self._lock = threading.Lock()
         self._is_over = threading.Event()
         self._threads = [
@@ -90,7 +102,8 @@ class Lessees:
         return self.ledger
 
     def _live(self, chance: random.Random) -> None:
-        client, control = Client(self._url, "user"), CloudControl(self._cloud_url)
+        client = Client(self._gateway, "user", version=self._version)
+        control = CloudControl(self._cloud_url)
         mine: list[Promise] = []
         try:
             while not self._is_over.is_set():
@@ -114,7 +127,7 @@ class Lessees:
             "reservations": [reservation],
         }
         began, requested_start = time.monotonic(), start or _minute()
-        if chance.random() < _SHARE_OF_OFFERS:
+        if self._version != FIRST_API and chance.random() < _SHARE_OF_OFFERS:
             answer = self._create_from_offer(client, chance, body)
         else:
             answer = client.ask("POST", "/leases", body)

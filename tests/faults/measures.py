@@ -45,7 +45,7 @@ def graceful_stop_seconds(faulted: FaultedInstallation) -> float:
 def _at_work(faulted: FaultedInstallation) -> Iterator[tuple[Service, str]]:
     """Yield the manager with the most claims on starting leases, and its name in the claims."""
     faulted.control.set_latency_ms(LATENCY_MS)
-    with closing(Client(faulted.installation.url, "user")) as client:
+    with closing(Client(faulted.gateway, "user")) as client:
         for number in range(HOSTS):
             client.ask("POST", "/leases", _lease(number))
         wait_until(lambda: bool(_owners(faulted)), "work is claimed", seconds=_SECONDS_TO_BEGIN)

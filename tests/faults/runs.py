@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import random
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
 import numpy
 import requests
 from faults import cluster
 from faults.aftermath import Aftermath
-from faults.client import Client
+from faults.client import FIRST_API, NEWEST_API, Client
+from faults.gateway import Gateway
 from faults.lessees import FLAVOR, Ledger, Lessees
 from faults.notices import Notices
 from faults.troubles import CLIENT_TIMEOUT_SECONDS, Targets, Trouble
@@ -27,14 +26,14 @@ from cloudlab.files import Sections
 from cloudlab.waiting import wait_until
 from rig.cloud import CloudControl
 from rig.installation import Installation, running
-from rig.wanted import Database, Wanted
+from rig.wanted import Wanted
 
 HOSTS = 16
 FLOATING_IPS = 12
 _FIRST_ADDRESS = 200
 _HANDS = 6
 _LONG_SECONDS = 20
-_PATIENCE_SECONDS = 900
+_PATIENCE_SECONDS = 1800
 
 OPTIONS: Sections = {
     "DEFAULT": {
@@ -93,9 +92,12 @@ class FaultedInstallation:
     control: CloudControl
     notices: Notices
     aftermath: Aftermath
+    gateway: Gateway
     network_id: str
     lessees: int
     """The number of lessees in each run."""
+    api_version: str
+    """The version of the API that lessees use."""
 
     def strike(self, name: str, trouble: Trouble, *, seed: int, leases: int, strikes: int = 1) -> Report:
         """Make a run, delete all its leases, and return its report.
@@ -109,10 +111,11 @@ class FaultedInstallation:
 
         Raises:
             AssertionError: A check failed.
+            LabError: A service did not start, or there were too few leases or faults in time.
         """
         print(f"{name}: seed {seed}", flush=True)
         heard, conflicts = self.notices.counts.total(), cluster.conflicts(self.installation)
-        targets = Targets(self.installation, self.control, random.Random(f"{seed}-trouble"))
+        targets = Targets(self.installation, self.control, self.gateway, random.Random(f"{seed}-trouble"))
         began = time.monotonic()
         ledger = self._work(targets, trouble, seed, leases, strikes)
         seconds = time.monotonic() - began
@@ -137,31 +140,34 @@ class FaultedInstallation:
         )
 
     def _work(self, targets: Targets, trouble: Trouble, seed: int, leases: int, strikes: int) -> Ledger:
-        striking = threading.Thread(target=trouble, args=(targets,), name="trouble")
         lessees = Lessees(
-            self.installation.url,
+            self.gateway,
             self.installation.cloud_url,
             self.network_id,
             seed=seed,
             count=self.lessees,
+            version=self.api_version,
         )
+        with ThreadPoolExecutor(1, "trouble") as pool:
+            striking = pool.submit(trouble, targets)
 
-        def is_enough() -> bool:
-            ledger = lessees.ledger
-            return bool(ledger.problems) or (ledger.created >= leases and targets.strikes >= strikes)
+            def is_enough() -> bool:
+                ledger = lessees.ledger
+                is_reached = ledger.created >= leases and targets.strikes >= strikes
+                return striking.done() or bool(ledger.problems) or is_reached
 
-        striking.start()
-        try:
-            wait_until(
-                is_enough,
-                f"seed {seed}: {leases} leases and {strikes} strikes",
-                seconds=_PATIENCE_SECONDS,
-                explain=lambda: f"{lessees.ledger.created} leases and {targets.strikes} strikes so far",
-            )
-        finally:
-            targets.is_over.set()
-            ledger = lessees.end()
-            striking.join()
+            try:
+                wait_until(
+                    is_enough,
+                    f"seed {seed}: {leases} leases and {strikes} strikes",
+                    seconds=_PATIENCE_SECONDS,
+                    explain=lambda: f"{lessees.ledger.created} leases and {targets.strikes} strikes so far",
+                )
+            finally:
+                targets.is_over.set()
+                ledger = lessees.end()
+        # Raises the error of the trouble.
+        striking.result()
         for each in self.installation.services.values():
             each.start()
             each.wait_until_answers()
@@ -178,7 +184,7 @@ class FaultedInstallation:
 
     def clear(self) -> None:
         """Delete all leases as lessees would, then check that the cloud has no leftovers."""
-        with closing(Client(self.installation.url, "user")) as client, ThreadPoolExecutor(_HANDS) as pool:
+        with closing(self._client()) as client, ThreadPoolExecutor(_HANDS) as pool:
             # A request to a paused manager may be carried out late.
             while leases := client.get("/leases", "leases"):
                 list(pool.map(self._delete, leases))
@@ -188,8 +194,11 @@ class FaultedInstallation:
         assert self.aftermath.leases() == ()
         assert not any(left.values()), left
 
+    def _client(self) -> Client:
+        return Client(self.gateway, "user", version=self.api_version)
+
     def _delete(self, lease: Mapping[str, str]) -> None:
-        with closing(Client(self.installation.url, "user")) as client:
+        with closing(self._client()) as client:
             client.ask("DELETE", f"/leases/{lease['id']}")
 
 
@@ -198,57 +207,45 @@ def _quantile(values: Sequence[float], percent: int) -> float:
 
 
 @contextmanager
-def faulted_installation(
-    database: Database,
-    managers: int = 3,
-    *,
-    broker_nodes: Literal[1, 3] = 1,
-    has_standby: bool = False,
-    lessees: int = 6,
-) -> Iterator[FaultedInstallation]:
+def faulted_installation(wanted: Wanted | None = None, *, lessees: int = 6) -> Iterator[FaultedInstallation]:
     """Yield a dedicated installation in which all reservable resources are registered.
 
     Args:
-        database: The database.
-        managers: The number of managers.
-        broker_nodes: The number of nodes of RabbitMQ.
-        has_standby: Whether PostgreSQL has a standby.
+        wanted: The installation, but for its hosts and options; by default, on MariaDB with three managers.
+            Lessees of the previous release use the first version of the API.
         lessees: The number of lessees in each run.
     """
-    wanted = Wanted(
-        database=database,
-        managers=managers,
-        broker_nodes=broker_nodes,
-        has_standby=has_standby,
-        hosts=HOSTS,
-        options=OPTIONS,
-    )
+    wanted = replace(wanted or Wanted(managers=3), hosts=HOSTS, options=OPTIONS)
+    version = NEWEST_API if wanted.release == "present" else FIRST_API
     with running(wanted) as installation, Notices(installation.transport_url) as notices:
         engine, control = make_engine(installation.database_url), CloudControl(installation.cloud_url)
+        gateway = Gateway(installation.urls)
         try:
             network_id = str(control.state()["networks"][0]["id"])
             control.make_flavor(FLAVOR)
-            _register(installation.url, network_id)
+            with closing(Client(gateway, "admin", "service", version=version)) as operator:
+                _register(operator, network_id)
             yield FaultedInstallation(
                 installation=installation,
                 control=control,
                 notices=notices,
                 aftermath=Aftermath(engine, control, notices),
+                gateway=gateway,
                 network_id=network_id,
                 lessees=lessees,
+                api_version=version,
             )
         finally:
             control.close()
             engine.dispose()
 
 
-def _register(url: str, network_id: str) -> None:
-    with closing(Client(url, "admin", "service")) as operator:
-        for number in range(1, HOSTS + 1):
-            answer = operator.ask("POST", "/os-hosts", {"name": f"host-{number}"})
-            assert answer.status == requests.codes.created, answer
-        for number in range(_FIRST_ADDRESS, _FIRST_ADDRESS + FLOATING_IPS):
-            address = f"203.0.113.{number}"
-            body = {"floating_network_id": network_id, "floating_ip_address": address}
-            answer = operator.ask("POST", "/floatingips", body)
-            assert answer.status == requests.codes.created, answer
+def _register(operator: Client, network_id: str) -> None:
+    for number in range(1, HOSTS + 1):
+        answer = operator.ask("POST", "/os-hosts", {"name": f"host-{number}"})
+        assert answer.status == requests.codes.created, answer
+    for number in range(_FIRST_ADDRESS, _FIRST_ADDRESS + FLOATING_IPS):
+        address = f"203.0.113.{number}"
+        body = {"floating_network_id": network_id, "floating_ip_address": address}
+        answer = operator.ask("POST", "/floatingips", body)
+        assert answer.status == requests.codes.created, answer

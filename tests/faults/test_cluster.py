@@ -25,6 +25,7 @@ from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.answers import StoredAnswer
 from blazar.ports.outbox import Message
 from blazar.ports.store import Transaction
+from rig.wanted import Wanted
 
 LEASES = 40
 FEW_LEASES = 10
@@ -33,7 +34,7 @@ FEW_LEASES = 10
 @pytest.fixture(scope="module")
 def faulted() -> Iterator[FaultedInstallation]:
     require_installation("galera")
-    with faulted_installation("galera", broker_nodes=3) as faulted:
+    with faulted_installation(Wanted(database="galera", managers=3, broker_nodes=3)) as faulted:
         yield faulted
 
 

@@ -10,13 +10,15 @@ from faults.postgresql_troubles import POSTGRESQL_TROUBLES
 from faults.runs import FaultedInstallation, faulted_installation
 from installations import require_installation
 
+from rig.wanted import Wanted
+
 LEASES = 20
 
 
 @pytest.fixture(scope="module")
 def faulted() -> Iterator[FaultedInstallation]:
     require_installation("postgresql")
-    with faulted_installation("postgresql", managers=2, has_standby=True) as faulted:
+    with faulted_installation(Wanted(database="postgresql", managers=2, has_standby=True)) as faulted:
         yield faulted
 
 

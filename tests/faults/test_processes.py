@@ -12,7 +12,7 @@ from faults.runs import FaultedInstallation, faulted_installation
 from faults.troubles import TROUBLES
 from installations import require_installation
 
-from rig.wanted import Database
+from rig.wanted import Database, Wanted
 
 LEASES = 20
 DATABASE: Final[Database] = "mariadb"
@@ -21,7 +21,7 @@ DATABASE: Final[Database] = "mariadb"
 @pytest.fixture(scope="module")
 def faulted() -> Iterator[FaultedInstallation]:
     require_installation(DATABASE)
-    with faulted_installation(DATABASE) as faulted:
+    with faulted_installation(Wanted(database=DATABASE, managers=3)) as faulted:
         yield faulted
 
 

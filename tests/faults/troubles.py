@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from faults.gateway import Gateway
+
 from blazar.cloud.simulated import Moment
 from cloudlab.service import Service
 from rig.cloud import CloudControl, Fault, FaultKind
@@ -26,6 +28,7 @@ class Targets:
 
     installation: Installation
     cloud: CloudControl
+    gateway: Gateway
     chance: random.Random
     is_over: threading.Event = field(default_factory=threading.Event)
     strikes: int = 0
