@@ -36,6 +36,8 @@ class Answer:
     status: int | None
     """The HTTP status; None without an answer."""
     body: Any
+    detail: str = ""
+    """The error, if the outcome is unknown."""
 
 
 class Client:
@@ -67,10 +69,10 @@ class Client:
         try:
             with self._gateway.use() as url:
                 answer = self._session.request(method, f"{url}{path}", json=body, timeout=_TIMEOUT_SECONDS)
-        except requests.RequestException:
-            return Answer(Said.UNKNOWN, None, None)
+        except requests.RequestException as error:
+            return Answer(Said.UNKNOWN, None, None, str(error))
         if answer.status_code in (502, 503, 504):
-            return Answer(Said.UNKNOWN, answer.status_code, None)
+            return Answer(Said.UNKNOWN, answer.status_code, None, answer.text)
         assert answer.status_code < 500, (method, path, body, answer.status_code, answer.text)
         content = answer.json() if answer.content else None
         said = Said.DONE if answer.ok else Said.REFUSED

@@ -57,6 +57,8 @@ class Ledger:
     """The duration of each answered create request."""
     problems: list[str] = field(default_factory=list)
     """Answers that no lessee may receive."""
+    unanswered: list[str] = field(default_factory=list)
+    """The requests of unknown outcome, each with its status, its time and its error."""
 
 
 class Lessees:
@@ -234,6 +236,9 @@ class Lessees:
     def _count(self, what: str, answer: Answer) -> None:
         with self._lock:
             self.ledger.answers[f"{what} {answer.said.value}"] += 1
+            if answer.said is Said.UNKNOWN:
+                status = answer.status or "no response"
+                self.ledger.unanswered.append(f"{what}: {status} at {time.strftime('%X')}, {answer.detail}")
 
 
 def _window(chance: random.Random) -> tuple[datetime | None, datetime]:

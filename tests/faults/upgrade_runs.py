@@ -68,7 +68,7 @@ def main() -> None:
             processes=arguments.processes,
             mixed_seconds=arguments.mixed_seconds,
         )
-        print(report, upgrade, sep="\n", flush=True)
+        print(report, upgrade, *report.ledger.unanswered, sep="\n", flush=True)
         turn += 1
     print(f"{turn} upgrades in {time.monotonic() - began:.0f} s; all checks passed")
 

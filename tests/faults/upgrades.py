@@ -71,7 +71,7 @@ class Upgrade:
 
     def _follow(self, targets: Targets, *steps: Step) -> None:
         for step in steps:
-            print(f"upgrade: {step}", flush=True)
+            print(f"upgrade: {time.strftime('%X')} {step}", flush=True)
             match step:
                 case Command():
                     self._run(targets.installation, step)
