@@ -74,7 +74,7 @@ def lose_quorum(targets: Targets) -> None:
 
 def _check_that_nothing_is_confirmed(targets: Targets) -> None:
     """Check that requests get 503, and not an error of the service or a wrong answer."""
-    with closing(Client(targets.installation.url, "user")) as client:
+    with closing(Client(targets.gateway, "user")) as client:
         # The first seconds are those in which the remaining node has not noticed.
         targets.pause(2 * _SECONDS_TO_NOTICE, 3 * _SECONDS_TO_NOTICE)
         answer = client.ask("GET", "/leases")
