@@ -134,7 +134,7 @@ def managers(
     names: Sequence[str],
     own_files: Mapping[str, Path] | None = None,
     *,
-    programs: Path = PROGRAMS,
+    command: tuple[str, ...] | None = None,
 ) -> tuple[Service, ...]:
     """Return managers that serve together; no others may serve on the plan's message broker.
 
@@ -142,7 +142,7 @@ def managers(
         plan: The plan.
         names: The names of the managers.
         own_files: Configuration files that are read after the common one, by name of the manager.
-        programs: The folder of the program of the managers.
+        command: The program and its first arguments; by default, ``blazar-manager`` of the repository.
     """
     files_of = own_files or {}
 
@@ -156,7 +156,8 @@ def managers(
             name=name,
             folder=plan.folder,
             command=(
-                *command_line(plan, "blazar-manager", programs=programs),
+                *(command or (program("blazar-manager"),)),
+                *("--config-file", _conf(plan)),
                 *(("--config-file", str(files_of[name])) if name in files_of else ()),
             ),
             environment=plain_environment(),

@@ -210,7 +210,12 @@ def _of_release(plan: Plan, wanted: Wanted, release: Release) -> tuple[Service, 
     names = [f"blazar-manager-{number}" for number in range(1, wanted.managers + 1)]
     programs = releases.programs(release)
     return (
-        *blazar.managers(plan, names, configuration.own_files(plan, wanted, names), programs=programs),
+        *blazar.managers(
+            plan,
+            names,
+            configuration.own_files(plan, wanted, names),
+            command=_fast_manager(wanted) or (blazar.program("blazar-manager", programs),),
+        ),
         *(blazar.api(plan, wanted.api, name=each, programs=programs) for each in _api_names(wanted)),
     )
 
@@ -310,6 +315,16 @@ def _database_url(plan: Plan, wanted: Wanted, database: str, server: str | None 
         url = postgresql_pair.database_url if wanted.has_standby else postgresql.database_url
         return url(plan, database)
     return galera.database_url(plan, server or "mariadb", database)
+
+
+def _fast_manager(wanted: Wanted) -> tuple[str, ...]:
+    """Return the start of the command of managers on a fast clock; empty if they have that of the machine."""
+    clock = wanted.clock
+    if clock is None:
+        return ()
+    program = REPOSITORY / "rig" / "fast_manager.py"
+    # With -P, modules of the rig do not hide others of the same name.
+    return (sys.executable, "-P", str(program), clock.epoch.isoformat(), str(clock.speed))
 
 
 def _cloud(plan: Plan, wanted: Wanted) -> tuple[Service, ...]:

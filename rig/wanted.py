@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from blazar.manager.clocks import FastClock
 from cloudlab.files import Option, Sections
 from cloudlab.wsgi import Workers
 from rig.releases import Release
@@ -39,6 +40,9 @@ class Wanted:
     installation has no OpenStack, and each manager has a cloud in its memory."""
     latency_ms: float = 0
     """Minimum duration of each call to the simulated OpenStack."""
+    clock: FastClock | None = None
+    """The clock of the managers (:mod:`rig.fast_manager`); None for that of the machine. The other processes
+    have no need of it: only managers decide by the time."""
     options: Sections = field(default_factory=dict)
     """Sections of blazar.conf that extend or override the defaults of the rig."""
 

@@ -6,9 +6,11 @@ import logging
 import os
 import sys
 import threading
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Protocol
 
+import sqlalchemy as sa
 from oslo_config import cfg
 
 from blazar import config
@@ -17,6 +19,7 @@ from blazar.booking.context import Context
 from blazar.cmd.flags import FLAGS, IDLE_IN_MANAGER, warn_of_flags
 from blazar.cmd.problems import run
 from blazar.cmd.signals import stop_event
+from blazar.db.clock import SqlClock
 from blazar.db.engine import make_engine
 from blazar.db.schema import is_usable
 from blazar.db.stats import SqlStats
@@ -31,6 +34,7 @@ from blazar.manager.waking import ProcessWaker
 from blazar.plugins.hosts.monitor import notice_change
 from blazar.plugins.hosts.options import read_notification_source
 from blazar.plugins.hosts.settings import MonitorSettings
+from blazar.ports.clock import Clock, ReferenceClock
 from blazar.ports.metrics import OF_MANAGER
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import make_sender
@@ -59,12 +63,20 @@ class _Part(Protocol):
 
 def main() -> int:
     """Run until SIGTERM or SIGINT; return the exit code."""
-    return run("blazar-manager", _serve)
+    return run("blazar-manager", lambda: serve(sys.argv[1:], SystemClock(), SqlClock))
 
 
-def _serve() -> int:
+def serve(arguments: Sequence[str], clock: Clock, reference_of: Callable[[sa.Engine], ReferenceClock]) -> int:
+    """Run a manager until SIGTERM or SIGINT; return the exit code.
+
+    Args:
+        arguments: The arguments of the command.
+        clock: The clock of the manager. No option selects another one than that of the machine; programs that
+            simulate a long time call this function.
+        reference_of: Returns the clock that all managers on a database share.
+    """
     stop = stop_event()
-    conf = config.make_conf(sys.argv[1:], "blazar-manager", conf=cfg.CONF, cli_options=FLAGS)
+    conf = config.make_conf([*arguments], "blazar-manager", conf=cfg.CONF, cli_options=FLAGS)
     config.set_up_logging(conf)
     warn_of_flags(conf, IDLE_IN_MANAGER)
     server = config.read_server_settings(conf)
@@ -73,12 +85,12 @@ def _serve() -> int:
     engine = make_engine(server.database_url, **server.database_options)
     if not is_usable(engine):
         raise PluginError("the schema is not current: run blazar-db-manage upgrade head")
-    clock, transport, telemetry = SystemClock(), get_transport(conf), ProcessMetrics(OF_MANAGER)
+    transport, telemetry = get_transport(conf), ProcessMetrics(OF_MANAGER)
     waker = ProcessWaker(make_wake_others(transport, server.rpc_topic))
     cloud = load_cloud(conf.manager.cloud, conf, clock)
     settings = config.read_settings(conf)
     context = configured_context(conf, engine, clock, cloud, settings, waker)
-    context = guarded(instrumented(context, telemetry.meter), engine)
+    context = guarded(instrumented(context, telemetry.meter), reference_of(engine))
     check_keys(conf, plugin_groups=context.plugins)
     name = manager_name()
     notifier = MeasuredNotifier(BusNotifier(conf, server.publisher_id), telemetry.meter)

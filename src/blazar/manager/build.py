@@ -16,7 +16,6 @@ from oslo_config.cfg import ConfigOpts
 from blazar.booking.clock_guard import ClockGuard
 from blazar.booking.context import Context, Plugin
 from blazar.booking.index import AvailabilityIndex
-from blazar.db.clock import SqlClock
 from blazar.db.store import SqlStore
 from blazar.domain.requirements import Fact
 from blazar.manager.collections import COLLECTIONS
@@ -27,7 +26,7 @@ from blazar.manager.plugins import (
     load_plugins,
     load_usage_rules,
 )
-from blazar.ports.clock import Clock
+from blazar.ports.clock import Clock, ReferenceClock
 from blazar.ports.cloud import Cloud
 from blazar.ports.store import Store
 from blazar.ports.work import Waker
@@ -99,10 +98,10 @@ def configured_context(
     )
 
 
-def guarded(context: Context, engine: sa.Engine) -> Context:
-    """Return the context of a manager that compares its clock with the database's, which managers share."""
+def guarded(context: Context, reference: ReferenceClock) -> Context:
+    """Return the context of a manager that compares its clock with *reference*, which managers share."""
     limit = context.settings.reconciler.clock_limit
-    guard = ClockGuard(context.clock, SqlClock(engine), limit)
+    guard = ClockGuard(context.clock, reference, limit)
     for index in context.indexes.values():
         index.correct_clock(guard.difference)
     return replace(context, clock_guard=guard)

@@ -31,7 +31,11 @@ class FastClock:
 
     def now(self) -> datetime:
         """Return the present instant of this clock."""
-        return self.epoch + (SystemClock().now() - self.epoch) * self.speed
+        return self.at(SystemClock().now())
+
+    def at(self, instant: datetime) -> datetime:
+        """Return what this clock shows when the system clock shows *instant*."""
+        return self.epoch + (instant - self.epoch) * self.speed
 
     def wait(self, event: threading.Event, timeout: timedelta) -> bool:
         """Wait until *event* is set or *timeout*, in this clock's time, has passed."""
