@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from cloudlab import probes
@@ -29,6 +30,14 @@ ONE_PROCESS: Final = Workers()
 def in_module(name: str) -> tuple[str, str]:
     """Return the option for the object ``application`` in a module."""
     return "--module", f"{name}:application"
+
+
+def reload_file(plan: Plan, name: str) -> Path:
+    """Return the file which, when it is touched, makes an API replace its workers one after the other.
+
+    New workers load the application again, and the API accepts connections all the time.
+    """
+    return plan.folder.data(name) / "reload"
 
 
 def wsgi_service(
@@ -60,6 +69,7 @@ def wsgi_service(
         *("--buffer-size", "65535", "--listen", "100"),
         *("--add-header", "Connection: close"),
         *("--worker-reload-mercy", "5"),
+        *("--touch-chain-reload", str(reload_file(plan, name))),
         *("--req-logger", f"file:{plan.folder.access_log(name)}", "--log-format", _LOG_FORMAT),
     )
     return Service(

@@ -18,7 +18,12 @@ def resident_mebibytes(pids: Iterable[int]) -> float:
 
 def processor_seconds(pids: Iterable[int]) -> float:
     """Return the processor time of processes, and of their children that have ended."""
-    return sum(_processor_seconds(each) for each in pids)
+    return sum(sum(_times(each)) for each in pids)
+
+
+def own_processor_seconds(pid: int) -> float:
+    """Return the processor time of a process, without its children."""
+    return sum(_times(pid)[:2])
 
 
 def _resident_mebibytes(pid: int) -> float:
@@ -26,10 +31,11 @@ def _resident_mebibytes(pid: int) -> float:
     return sum(int(each.split()[1]) / _KIB_IN_MIB for each in lines if each.startswith("VmRSS:"))
 
 
-def _processor_seconds(pid: int) -> float:
+def _times(pid: int) -> list[float]:
+    """Return the seconds of a process in its own code and the kernel, then those of its ended children."""
     # The program's name may contain blanks and brackets. The fields are utime, stime, cutime and cstime.
     fields = _read(pid, "stat").rpartition(") ")[2].split()
-    return sum(int(each) for each in fields[11:15]) / _TICKS_A_SECOND
+    return [int(each) / _TICKS_A_SECOND for each in fields[11:15]]
 
 
 def _read(pid: int, name: str) -> str:

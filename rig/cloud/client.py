@@ -65,6 +65,10 @@ class CloudControl:
         )
         return server
 
+    def add_user(self, user_id: str, email: str) -> None:
+        """Create a user with a mail address."""
+        self._ask("POST", "users", {"user_id": user_id, "email": email})
+
     def set_host_state(self, name: str, *, is_up: bool) -> None:
         """Make a host fail or recover."""
         self._ask("PUT", f"hosts/{name}", {"is_up": is_up})

@@ -36,6 +36,7 @@ def control_service(traffic: Traffic) -> Service:
             Route("GET", "/state", _show_state),
             Route("POST", "/flavors", _make_flavor),
             Route("POST", "/servers", _boot_server),
+            Route("POST", "/users", _add_user),
             Route("PUT", "/hosts/{name}", _set_host_state),
         ),
     )
@@ -85,6 +86,10 @@ def _make_flavor(cloud: SimulatedCloud, call: Call) -> Reply:
 def _boot_server(cloud: SimulatedCloud, call: Call) -> Reply:
     body: Mapping[str, Any] = call.body
     return Reply(status=201, body=asdict(cloud.boot_server(**body)))
+
+
+def _add_user(cloud: SimulatedCloud, call: Call) -> Reply:
+    return Reply(status=201, body=asdict(cloud.add_user(**call.body)))
 
 
 def _set_host_state(cloud: SimulatedCloud, call: Call) -> Reply:

@@ -224,3 +224,12 @@ def test_the_program_says_where_it_is_and_ends_when_it_is_told_to(
 
     assert hosts == ["host-1", "host-2", "host-3"]
     assert process.wait(timeout=30) == 0
+
+
+def test_users_that_are_added_have_their_address_in_keystone(
+    served: ServedCloud, control: CloudControl
+) -> None:
+    control.add_user("anna", "anna@example.org")
+
+    answer = requests.get(f"{served.auth_url}/v3/users/anna", headers=ADMIN, timeout=10)
+    assert answer.json()["user"]["email"] == "anna@example.org"

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from rig.usage import processor_seconds, resident_mebibytes
+from rig.usage import own_processor_seconds, processor_seconds, resident_mebibytes
 
 MEBIBYTE = 2**20
 GONE = 2**22 + 1
@@ -29,12 +29,13 @@ def test_work_of_a_process_and_of_its_ended_children_counts() -> None:
 
     while time.process_time() - worked < 0.3:
         pass
-    after_work = processor_seconds(own)
+    after_work, own_work = processor_seconds(own), own_processor_seconds(os.getpid())
     burn = "import time\nwhile time.process_time() < 0.3: pass"
     subprocess.run([sys.executable, "-c", burn], check=True)
 
     assert after_work - before >= 0.25
     assert processor_seconds(own) - after_work >= 0.25
+    assert own_processor_seconds(os.getpid()) - own_work < 0.25
 
 
 def test_what_is_gone_uses_nothing() -> None:
