@@ -23,6 +23,7 @@ from reconcile.reconciler_env import ReconcilerEnv
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.db.store import SqlStore
 from blazar.manager.clocks import SystemClock
+from blazar.ports.clock import Clock
 from blazar_plugin_testing.clocks import ManualClock
 from blazar_plugin_testing.faults import ScriptedStore, WatchedFaults
 from blazar_plugin_testing.service_env import Sent, ServiceEnv
@@ -45,8 +46,19 @@ class Heard(Protocol):
 class Aftermath(ReconcilerEnv):
     """A read-only environment on an installation in which other processes work."""
 
-    def __init__(self, engine: sa.Engine, control: CloudControl, notices: Heard) -> None:
+    def __init__(
+        self, engine: sa.Engine, control: CloudControl, notices: Heard, clock: Clock | None = None
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            engine: The database of the installation.
+            control: The cloud.
+            notices: The listener for notifications.
+            clock: The clock of the managers; None for that of the machine.
+        """
         ServiceEnv.__init__(self, engine)
+        self._managers_clock = clock or SystemClock()
         self.conditions = Conditions()
         self.violations = []
         self.last_problem = ""
@@ -56,7 +68,7 @@ class Aftermath(ReconcilerEnv):
     def look(self) -> None:
         """Read the current state."""
         state = self._control.state()
-        self.clock = ManualClock(SystemClock().now())
+        self.clock = ManualClock(self._managers_clock.now())
         self.faults = WatchedFaults(lambda: None)
         with TemporaryDirectory() as folder:
             path = Path(folder) / "cloud.json"

@@ -18,14 +18,17 @@ from faults.lessees import Promise
 from samples import make_host, make_lease
 
 from blazar.cloud.simulated import SimulatedCloud
-from blazar.cloud.simulated.furnishing import furnish
+from blazar.cloud.simulated.furnishing import PHYSICAL_NETWORK, furnish
 from blazar.db import tables
 from blazar.db.store import SqlStore
 from blazar.domain.lease import LeaseId
 from blazar.domain.providers import Inventory
 from blazar.plugins.hosts.store import HOST_STORE
+from blazar.plugins.neutron_tags import tags_of
+from blazar.plugins.volumes.names import extra_specs, type_name
 from blazar.ports.compute import Flavor
 from blazar.ports.placement import Inventories
+from blazar.ports.segments import Segment
 from rig.cloud import CloudControl, ServedCloud
 
 
@@ -86,6 +89,17 @@ def leave_a_flavor(env: AftermathEnv) -> None:
     env.cloud.flavors.create_flavor(flavor)
 
 
+def leave_a_volume_type(env: AftermathEnv) -> None:
+    marks = extra_specs("left", "1", "fast", "ssd")
+    env.cloud.block_storage.create_type(type_name("left", "1"), "", marks)
+
+
+def leave_a_network(env: AftermathEnv) -> None:
+    segment = Segment(network_type="vlan", physical_network=PHYSICAL_NETWORK, segment_id=201)
+    made = env.cloud.segments.create_network(segment, name="left", project_id="project")
+    env.cloud.segments.set_network_tags(made.id, tags_of("left"))
+
+
 def lose_a_host(env: AftermathEnv) -> None:
     env.cloud.aggregates.remove_host(1, "host-1")
 
@@ -119,6 +133,8 @@ def test_what_is_as_it_must_be_passes(env: AftermathEnv) -> None:
         leave_a_class,
         leave_an_inventory,
         leave_a_flavor,
+        leave_a_volume_type,
+        leave_a_network,
         lose_a_host,
         have_a_lease_that_never_started,
         have_something_unsaid,

@@ -16,6 +16,9 @@ from reconcile.floatingips import check_in_cloud as check_floatingips
 from reconcile.floatingips import is_of_floatingips
 from reconcile.healing import check_healing, failed_resources
 from reconcile.slot_invariants import check_slots_in_cloud, is_of_slots
+from reconcile.storage_and_networks import check_books as check_books_of_storage_and_networks
+from reconcile.storage_and_networks import check_in_cloud as check_storage_and_networks
+from reconcile.storage_and_networks import is_of_storage_or_networks
 from samples import stored_spec
 
 from blazar.booking.event_types import DEGRADED, HEALED
@@ -124,9 +127,13 @@ def check_settled(env: SimulatedEnv, *, may_fail: bool = False) -> None:
     """
     rows = env.rows()
     check_always(env, rows)
+    held: dict[str, Rows] = defaultdict(list)
+    for row in rows.allocations:
+        if row.released_at is None:
+            held[row.reservation_id].append(row)
     for lease in rows.leases:
         _check_status(env, rows, lease, may_fail)
-        _check_books(rows, lease)
+        _check_books(held, lease)
     check_healing(env, rows)
     _check_cloud(env, rows)
     _check_work(env, rows)
@@ -214,18 +221,16 @@ def _check_status(env: SimulatedEnv, rows: DatabaseRows, lease: Lease, may_fail:
     assert [each.event_type for each in lease.events if each.status is EventStatus.IN_PROGRESS] == []
 
 
-def _check_books(rows: DatabaseRows, lease: Lease) -> None:
+def _check_books(held: Mapping[str, Rows], lease: Lease) -> None:
     for reservation in lease.reservations:
-        own = [
-            row
-            for row in rows.allocations
-            if row.reservation_id == reservation.id and row.released_at is None
-        ]
+        own = held.get(reservation.id, [])
         if lease.status is LeaseStatus.TERMINATED:
             assert own == [], "a lease that is over still holds hosts"
             continue
         if is_of_floatingips(reservation):
             check_floatingip_books(reservation, own)
+        elif is_of_storage_or_networks(reservation):
+            check_books_of_storage_and_networks(reservation, own)
         elif is_of_slots(reservation):
             _check_slots(reservation, own)
         else:
@@ -267,8 +272,15 @@ def _check_cloud(env: SimulatedEnv, rows: DatabaseRows) -> None:
             assert closed <= set(_being_prepared(env, rows)), "a host stays closed"
     groups = check_slots_in_cloud(env, rows, wanted)
     with_addresses = check_floatingips(env, rows, failed_resources(rows))
-    deployed = {each.id for each in _reservations(rows) if each.is_deployed}
-    assert deployed == (wanted.keys() | groups | with_addresses) - {FREEPOOL, env.conditions.zone}, deployed
+    others = check_storage_and_networks(env, rows)
+    being_prepared = set(_being_prepared(env, rows))
+    deployed = {
+        each.id
+        for each in _reservations(rows)
+        if each.is_deployed and not (is_of_storage_or_networks(each) and each.id in being_prepared)
+    }
+    in_cloud = (wanted.keys() | groups | with_addresses | others) - {FREEPOOL, env.conditions.zone}
+    assert deployed == in_cloud, deployed ^ in_cloud
 
 
 def _reservations(rows: DatabaseRows) -> Iterator[Reservation]:
@@ -298,9 +310,14 @@ def _wanted_aggregates(env: SimulatedEnv, rows: DatabaseRows) -> Iterator[tuple[
         if not lease.start - lead <= now < lease.end:
             continue
         for reservation in lease.reservations:
-            if reservation.status is not ReservationStatus.ERROR and not is_of_floatingips(reservation):
+            if reservation.status is not ReservationStatus.ERROR and _is_of_hosts(reservation):
                 hosts = allocated[reservation.id] if now >= lease.start else set()
                 yield reservation.id, frozenset(hosts)
+
+
+def _is_of_hosts(reservation: Reservation) -> bool:
+    """Return whether a reservation holds whole hosts or instances, and so has an aggregate."""
+    return not (is_of_floatingips(reservation) or is_of_storage_or_networks(reservation))
 
 
 def _check_work(env: SimulatedEnv, rows: DatabaseRows) -> None:
