@@ -27,7 +27,7 @@ PYTEST_FOR_NOVA := build/pytest-for-nova
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help console console-check venv demo serve test lint static doc screenshots man bench faults simulate recording cluster upgrades race lock clean cloud cloud-down test-cloud
+.PHONY: help console console-check venv demo serve test lint static doc screenshots man bench faults simulate recording day cluster upgrades race lock clean cloud cloud-down test-cloud
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -112,6 +112,9 @@ man: $(STAMP) ## build the manual pages of all commands into build/man
 
 faults: $(STAMP) ## inject faults into the service's processes for ten minutes: make faults FAULTS="--seconds 3600 --seed 1"
 	@PYTHONPATH=tests:. $(BIN)/python -W ignore -m faults $(FAULTS)
+
+day: $(STAMP) ## run a day of a site with 2,000 hosts in half an hour, and check it: make day DAY="--hours 3 --seed 7"
+	@PYTHONPATH=tests:. $(BIN)/python -W ignore -m bench.day --picture build/day.svg $(DAY)
 
 cluster: $(STAMP) ## inject faults into clusters of Galera and RabbitMQ, and managers: make cluster FAULTS="--lessees 50"
 	@PYTHONPATH=tests:. $(BIN)/python -W ignore -m faults --database galera --broker-nodes 3 \

@@ -9,10 +9,11 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from blazar.manager.clocks import FastClock
 from cloudlab import blazar, mariadb, ports, probes, rabbitmq, sql
 from cloudlab.commands import plain_environment
 from cloudlab.folder import REPOSITORY, Folder
@@ -118,6 +119,23 @@ class Installation:
         """Return a service by name."""
         return self.services[name]
 
+    def on_clock(self, clock: FastClock) -> Installation:
+        """Replace the managers by managers on a fast clock; return when these serve.
+
+        Returns:
+            The installation with them; this object must not be used any more.
+        """
+        wanted = replace(self.wanted, clock=clock)
+        for each in self.managers:
+            each.stop()
+        managers = {each.name: each for each in _managers(self.plan, wanted, wanted.release)}
+        changed = replace(self, wanted=wanted, services={**self.services, **managers})
+        for each in changed.managers:
+            each.start()
+        for each in changed.managers:
+            each.wait_until_answers()
+        return changed
+
     def restart(self, *names: str) -> None:
         """Stop services in order and start them again; return when they respond."""
         for name in names:
@@ -207,17 +225,15 @@ def _plan(folder: Folder, wanted: Wanted) -> Installation:
 
 def _of_release(plan: Plan, wanted: Wanted, release: Release) -> tuple[Service, ...]:
     """Return the managers and the APIs as processes of a release."""
-    names = [f"blazar-manager-{number}" for number in range(1, wanted.managers + 1)]
     programs = releases.programs(release)
-    return (
-        *blazar.managers(
-            plan,
-            names,
-            configuration.own_files(plan, wanted, names),
-            command=_fast_manager(wanted) or (blazar.program("blazar-manager", programs),),
-        ),
-        *(blazar.api(plan, wanted.api, name=each, programs=programs) for each in _api_names(wanted)),
-    )
+    apis = (blazar.api(plan, wanted.api, name=each, programs=programs) for each in _api_names(wanted))
+    return (*_managers(plan, wanted, release), *apis)
+
+
+def _managers(plan: Plan, wanted: Wanted, release: Release) -> tuple[Service, ...]:
+    names = [f"blazar-manager-{number}" for number in range(1, wanted.managers + 1)]
+    command = _fast_manager(wanted) or (blazar.program("blazar-manager", releases.programs(release)),)
+    return blazar.managers(plan, names, configuration.own_files(plan, wanted, names), command=command)
 
 
 def _api_names(wanted: Wanted) -> tuple[str, ...]:

@@ -60,7 +60,11 @@ class PostOffice:
 
 @contextmanager
 def open_post_office(
-    tls: ssl.SSLContext | None = None, *, starttls: bool = True, login: bool = False
+    tls: ssl.SSLContext | None = None,
+    *,
+    starttls: bool = True,
+    login: bool = False,
+    office: PostOffice | None = None,
 ) -> Iterator[PostOffice]:
     """Yield a running mail server.
 
@@ -68,8 +72,9 @@ def open_post_office(
         tls: The certificate of the server; None for a server without TLS.
         starttls: Whether TLS begins with STARTTLS, which the server then requires, or with the connection.
         login: Whether the server requires a login, after STARTTLS.
+        office: What happens to mail; None for a new one that keeps it.
     """
-    office = PostOffice()
+    office = office or PostOffice()
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     more: dict[str, Any] = {"ssl_context": tls} if tls is not None and not starttls else {}

@@ -39,9 +39,10 @@ def answer_of(installation: Installation, method: str, path: str, body: object =
 
 def test_a_lease_of_half_an_hour_is_over_before_half_a_minute() -> None:
     require_installation("mariadb")
-    clock = FastClock(epoch=SystemClock().now(), speed=SPEED)
     options = {"manager": {"claim_seconds": 10 * SPEED, "clock_difference_limit_seconds": 2 * SPEED}}
-    with running(Wanted(clock=clock, options=options)) as installation:
+    with running(Wanted(options=options)) as real:
+        clock = FastClock(epoch=SystemClock().now(), speed=SPEED)
+        installation = real.on_clock(clock)
         assert answer_of(installation, "POST", "/os-hosts", {"name": "host-1"}).status_code == 201
         start = clock.now() + timedelta(minutes=10)
         dates = {"start_date": shown(start), "end_date": shown(start + timedelta(minutes=20))}
