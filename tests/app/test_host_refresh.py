@@ -169,6 +169,34 @@ def test_a_cloud_that_does_not_answer_ends_the_refresh(env: HttpEnv) -> None:
         refresh(env)
 
 
+def test_a_missing_answer_about_one_host_does_not_end_the_refresh(env: HttpEnv) -> None:
+    for name in ("h1", "h2", "h3", "h4"):
+        env.cloud.resize_hypervisor(name, HostShape(vcpus=99))
+    # The first host, and no other call.
+    missing = FaultRule(kind=FaultKind.STATUS, operation="placement.list_tree", status=503, nth=1)
+    env.cloud.faults.add(missing)
+
+    result = refresh(env)
+
+    assert result.changed.keys() == {"h1", "h2", "h3", "h4"}
+    assert result.failed == {}
+
+
+def test_a_host_about_which_no_answer_comes_twice_is_left_to_the_next_refresh(env: HttpEnv) -> None:
+    for name in ("h1", "h2"):
+        env.cloud.resize_hypervisor(name, HostShape(vcpus=99))
+    for number in (1, 3):
+        env.cloud.faults.add(
+            FaultRule(kind=FaultKind.STATUS, operation="placement.list_tree", status=503, nth=number)
+        )
+
+    result = refresh(env, "h1", "h2")
+
+    assert len(result.failed) == len(result.changed) == 1
+    env.cloud.faults.clear()
+    assert refresh(env).changed.keys() == result.failed.keys()
+
+
 def test_what_a_request_changes_meanwhile_is_not_overwritten(env: HttpEnv, hosts: list[str]) -> None:
     env.cloud.resize_hypervisor("h1", HostShape(vcpus=99))
 

@@ -5,12 +5,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import partial
 
 from blazar.booking.context import Context
 from blazar.booking.scheduling import reschedule_missing
-from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused, ConcurrentUpdate
+from blazar.domain.circuit_breaker import CircuitBreaker
+from blazar.domain.errors import (
+    CloudConflict,
+    CloudNotFound,
+    CloudRefused,
+    CloudUnavailable,
+    ConcurrentUpdate,
+)
 from blazar.domain.fact_columns import changed_keys
-from blazar.plugins.hosts.description import redescribe, view_cloud
+from blazar.plugins.hosts.description import CloudView, redescribe, view_cloud
 from blazar.plugins.hosts.host import HOST_DETAILS, Host
 from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.store import HOST_STORE
@@ -40,6 +48,9 @@ def refresh_hosts(
 ) -> Refreshed:
     """Read registered hosts from Nova and Placement again and store the changes.
 
+    A host about which Placement gave no answer is tried once more at the end, so that one missing answer of
+    many does not end the refresh of a large site.
+
     Args:
         context: The context.
         actor: The actor recorded in the journal.
@@ -47,7 +58,8 @@ def refresh_hosts(
         check_claim: Called before each host; an exception from it ends the refresh.
 
     Raises:
-        CloudUnavailable: Nova or Placement does not respond; changes stored so far remain.
+        CloudUnavailable: Nova does not respond, or Placement gave no answer about three hosts in a row;
+            changes stored so far remain.
     """
     with context.store.read() as transaction:
         providers = transaction.of(HOST_STORE).list_providers()
@@ -64,19 +76,41 @@ def refresh_hosts(
             each.hypervisor_hostname for each in hosts if each.hypervisor_hostname not in view.hypervisors
         ),
     )
+    read = partial(_read, context, actor, view, CircuitBreaker(), result)
+    missed = []
     for host in hosts:
         check_claim()
-        try:
-            after = redescribe(context.cloud.placement, host, view)
-            if after != host:
-                result.changed[host.hypervisor_hostname] = _store(context, actor, host, after)
-        except (CloudConflict, CloudNotFound, CloudRefused, ConcurrentUpdate) as error:
+        if read(host) is not None:
+            missed.append(host)
+    for host in missed:
+        check_claim()
+        error = read(host)
+        if error is not None:
             result.failed[host.hypervisor_hostname] = error.message
     if result.unknown:
         _logger.warning("Nova no longer knows registered hosts: hosts=%s", ", ".join(result.unknown))
     for name, reason in result.failed.items():
         _logger.warning("cannot refresh a host: host=%s reason=%s", name, reason)
     return result
+
+
+def _read(
+    context: Context, actor: str, view: CloudView, breaker: CircuitBreaker, result: Refreshed, host: Host
+) -> CloudUnavailable | None:
+    """Read a host and store its changes; return the error if Placement gave no answer.
+
+    Raises:
+        CloudUnavailable: This was the third missing answer in a row.
+    """
+    try:
+        after = breaker.call(lambda: redescribe(context.cloud.placement, host, view))
+        if isinstance(after, CloudUnavailable):
+            return after
+        if after != host:
+            result.changed[host.hypervisor_hostname] = _store(context, actor, host, after)
+    except (CloudConflict, CloudNotFound, CloudRefused, ConcurrentUpdate) as error:
+        result.failed[host.hypervisor_hostname] = error.message
+    return None
 
 
 def _store(context: Context, actor: str, before: Host, after: Host) -> str:
