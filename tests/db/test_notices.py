@@ -104,6 +104,20 @@ class TestNotices:
         assert [each.lease_id for each in left] == ["b"]
         assert len(write(store, lambda each: each.notices.take(1))) == 1
 
+    def test_while_one_manager_has_some_others_get_none_and_do_not_wait(
+        self, store: SqlStore, engine: sa.Engine
+    ) -> None:
+        if engine.dialect.name == "sqlite":
+            return  # Only one transaction writes at a time there.
+        write(store, lambda each: each.notices.append([make_notice("a"), make_notice("b")]))
+
+        with store.begin() as slow:
+            assert [each.lease_id for each in slow.notices.take(1)] == ["a"]
+            meanwhile = write(store, lambda each: each.notices.take(10))
+
+        assert meanwhile == ()
+        assert len(write(store, lambda each: each.notices.take(10))) == 2
+
     def test_rows_that_cannot_be_read_are_deleted(self, store: SqlStore, engine: sa.Engine) -> None:
         write(store, lambda each: each.notices.append([make_notice("a"), make_notice("b"), make_notice("c")]))
         with engine.begin() as connection:

@@ -42,8 +42,12 @@ class SqlNotices:
 
     def take(self, limit: int) -> Sequence[Notice]:
         """Return the oldest notices, and lock them; a row that cannot be read is deleted."""
-        query = sa.select(notices).order_by(notices.c.id).limit(limit).with_for_update()
+        query = sa.select(notices).order_by(notices.c.id).limit(limit).with_for_update(skip_locked=True)
         rows = list(self._connection.execute(query))
+        oldest = self._connection.scalar(sa.select(sa.func.min(notices.c.id)))
+        if not rows or rows[0].id != oldest:
+            # Another manager has older ones, which may be of the same leases.
+            return ()
         found = {row.id: _notice(row) for row in rows}
         self.remove([key for key, each in found.items() if each is None])
         return [each for each in found.values() if each is not None]

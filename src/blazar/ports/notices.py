@@ -59,9 +59,10 @@ class NoticeStore(Protocol):
         """Add notices."""
 
     def take(self, limit: int) -> Sequence[Notice]:
-        """Return the oldest notices, and lock them until the transaction ends; other managers wait.
+        """Return the oldest notices, and lock them until the transaction ends.
 
-        Those of one lease would otherwise get their deliveries in another order.
+        Only one manager gets notices at a time, because those of one lease would otherwise get their
+        deliveries in another order. Others get none meanwhile, and do not wait.
         """
 
     def remove(self, notice_ids: Collection[int]) -> None:
