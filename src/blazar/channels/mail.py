@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from blazar.channels.letters import Letters
@@ -74,19 +75,23 @@ class Mail:
         with _failures(), self._connected() as smtp:
             smtp.send_message(message)
 
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        """Return the context of all connections; reading the authorities takes longer than sending a mail."""
+        return ssl.create_default_context(cafile=self._server.ca_file)
+
     @contextmanager
     def _connected(self) -> Iterator[smtplib.SMTP]:
         server = self._server
-        context = ssl.create_default_context(cafile=server.ca_file)
         if server.security is Security.TLS:
             smtp: smtplib.SMTP = smtplib.SMTP_SSL(
-                server.host, server.port, timeout=server.timeout_seconds, context=context
+                server.host, server.port, timeout=server.timeout_seconds, context=self._tls
             )
         else:
             smtp = smtplib.SMTP(server.host, server.port, timeout=server.timeout_seconds)
         with smtp:
             if server.security is Security.STARTTLS:
-                smtp.starttls(context=context)
+                smtp.starttls(context=self._tls)
             if server.user:
                 smtp.login(server.user, server.password or "")
             yield smtp
