@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from blazar.booking.context import Context
 from blazar.booking.past_uses import record_uses
@@ -27,6 +27,7 @@ from blazar.ports.work import Claim
 
 _logger = logging.getLogger(__name__)
 _NOTHING = object()
+_MOMENT = timedelta(microseconds=1)
 _NEVER_HELD = {"nothing": "it held less than was reserved"}
 
 
@@ -59,8 +60,10 @@ class Replacing:
             attempt: See :func:`~blazar.booking.search.find_resources`.
 
         Returns:
-            None if no replacement is available.
+            None if no replacement is available, or the lease has ended since it was read.
         """
+        if self.context.clock.now() >= self.lease.end:
+            return None
         try:
             return find_resources(self.context, [self._search(self.avoided | self.reasons.keys())], attempt)
         except (BadRequest, Conflict) as error:
@@ -154,9 +157,13 @@ class Replacing:
 
     @property
     def _window(self) -> Interval:
-        """Return the window for which the resources are needed, without the part that has passed."""
+        """Return the window for which the resources are needed, without the part that has passed.
+
+        The end may pass while a manager searches and stores; the window is then the last moment.
+        """
         start = self.held[0].window.start if self.held else self.lease.start
-        return Interval(max(start, self.context.clock.now()), self.lease.end)
+        start = max(start, self.context.clock.now())
+        return Interval(min(start, self.lease.end - _MOMENT), self.lease.end)
 
     def _allocation(self, resource_id: ResourceId, share: Share | None) -> Allocation:
         return Allocation(
