@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from datetime import timedelta
+from functools import partial
 
 import pytest
 from app.http_env import LESSEE, NEWER, HttpEnv, good, shortage
@@ -11,8 +15,26 @@ from app.slots import instances
 
 from blazar.app.maintenance.requests import parse_maintenance, select_resources
 from blazar.app.maintenance.use_cases import store_maintenance
-from blazar.booking.clearing import Clearing
+from blazar.booking.clearing import Clearing, plan_clearing
+from blazar.domain.errors import ConcurrentUpdate
+from blazar.domain.interval import Interval
+from blazar.domain.lease import ResourceId
 from blazar.ports.manager import Caller
+from blazar.ports.store import Store, Transaction
+
+
+class ChangedMeanwhile:
+    """A store in which another request changes something before the second read."""
+
+    def __init__(self, store: Store, change: Callable[[], object]) -> None:
+        self._store, self._changes, self.begin = store, [change], store.begin
+        self._reads = 0
+
+    def read(self, *, of_one_instant: bool = True) -> AbstractContextManager[Transaction]:
+        self._reads += 1
+        if self._reads > 1 and self._changes:
+            self._changes.pop()()
+        return self._store.read(of_one_instant=of_one_instant)
 
 
 @pytest.fixture
@@ -115,6 +137,15 @@ class TestLeasesAhead:
         env.pass_time(11)
 
         assert env.members(lease) == {"h1", "h2", "h3", "h4"}
+
+    def test_a_plan_is_refused_if_a_lease_is_deleted_meanwhile(self, env: HttpEnv, ids: list[str]) -> None:
+        lease = env.create(60, 120, asked=instances(amount=2))
+        delete = partial(env.delete, f"/leases/{lease['id']}")
+        context = replace(env.context, store=ChangedMeanwhile(env.context.store, delete))
+        window = Interval(env.clock.now(), env.clock.now() + timedelta(days=1))
+
+        with pytest.raises(ConcurrentUpdate):
+            plan_clearing(context, "host", [ResourceId(each) for each in ids], window)
 
     def test_instances_move(self, env: HttpEnv) -> None:
         lease = env.create(60, 120, asked=instances(amount=2))

@@ -18,7 +18,7 @@ from blazar.booking.specs import intact_spec, requirement_of
 from blazar.booking.visibility import visible_to
 from blazar.domain.availability import Availability
 from blazar.domain.booking_rows import Mask
-from blazar.domain.errors import BlazarError
+from blazar.domain.errors import BlazarError, ConcurrentUpdate
 from blazar.domain.instants import MICROSECOND, micros
 from blazar.domain.interval import Interval
 from blazar.domain.lease import (
@@ -322,6 +322,8 @@ def _find_move(
     with context.store.read() as transaction:
         held = transaction.allocations.of_reservations([other.id for other in lease.reservations])
     holdings = holdings_of(held)
+    if reservation.id not in holdings:
+        raise ConcurrentUpdate(f"Lease {lease.id} has been deleted or changed meanwhile")
     own = holdings[reservation.id]
     keeping = {key: share for key, share in own.items() if key not in cleared}
     out = cleared | reported
