@@ -78,7 +78,12 @@ def options(speed: float, mail_port: int) -> Sections:
             "maintenance_check_interval_seconds": 300,
             "max_offers_per_project": 0,
         },
-        "physical:host": {"enable_polling_monitor": True, "polling_interval": 300},
+        # A refresh of all hosts takes a real minute on a busy machine.
+        "physical:host": {
+            "enable_polling_monitor": True,
+            "polling_interval": 300,
+            "refresh_interval_minutes": 360,
+        },
         "usage_records": {"observation_interval_minutes": 20},
         "notices": {
             "channels": "mail",
