@@ -14,7 +14,7 @@ from telemetry.listening import listening
 
 from blazar.domain import errors
 from blazar.ports.manager import Caller, Manager, WrittenObjects
-from blazar.rpc.messages import DECLARED, answer, answer_once, local_manager, remote_manager
+from blazar.rpc.messages import DECLARED, answer, local_manager, remote_manager
 
 CALLER = Caller(user_id="u", project_id="p", roles=("member", "reader"), request_id="req-1", token="secret")
 
@@ -262,25 +262,3 @@ class TestALongList:
         assert (len(written), written[1]) == (2, self.OBJECTS[1])
         assert list(written[:1]) == [self.OBJECTS[0]]
         assert json.loads(written.text) == list(self.OBJECTS)
-
-
-def test_a_request_for_a_lease_takes_effect_once_if_the_broker_delivers_it_twice() -> None:
-    manager = Recorder({"lease": {"id": "1"}, "is_replayed": False})
-    request = {"method": "create_lease", "caller": asdict(CALLER), "arguments": [{"name": "a"}]}
-
-    replies = [answer_once(cast("Manager", manager), request) for _ in range(2)]
-
-    assert [each["result"] for each in replies] == [{"id": "1"}] * 2
-    assert [(name, arguments) for name, _, arguments in manager.asked] == [
-        ("create_lease_once", ("request req-1", {"name": "a"}))
-    ] * 2
-
-
-def test_other_requests_and_those_without_an_id_are_answered_as_they_are() -> None:
-    manager = Recorder({"id": "1"}, None)
-    nameless = {**asdict(CALLER), "request_id": None}
-    for method, caller in (("create_lease", nameless), ("create_host", asdict(CALLER))):
-        request = {"method": method, "caller": caller, "arguments": [{}]}
-        assert answer_once(cast("Manager", manager), request)["result"] == {"id": "1"}
-
-    assert [name for name, _, _ in manager.asked] == ["create_lease", "create_host"]

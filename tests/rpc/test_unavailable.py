@@ -210,7 +210,7 @@ def test_an_error_of_the_bus_in_the_manager_is_no_internal_error_of_the_api(
     def fail(manager: Manager, request: object) -> None:
         raise error
 
-    monkeypatch.setattr("blazar.rpc.bus.answer_once", fail)
+    monkeypatch.setattr("blazar.rpc.bus.answer", fail)
     client, transport = through(wire.port)
     server = make_server(transport, topic, "one", cast("Manager", Named("one")), lambda: None)
     server.start()

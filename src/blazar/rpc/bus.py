@@ -17,7 +17,7 @@ from oslo_messaging import TransportOptions
 from blazar.domain.errors import Unavailable
 from blazar.ports.manager import Manager
 from blazar.rpc.broker import Broker
-from blazar.rpc.messages import VERSION, answer_once, needs_newer_manager, older_form, remote_manager
+from blazar.rpc.messages import VERSION, answer, needs_newer_manager, older_form, remote_manager
 from blazar.rpc.unattended import make_watch
 
 NAMESPACE = "manager.api"
@@ -42,7 +42,7 @@ class _Endpoint:
         self._on_wake = on_wake
 
     def ask(self, context: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
-        return answer_once(self._manager, request)
+        return answer(self._manager, request)
 
     def ping(self, context: dict[str, Any]) -> None:
         return None

@@ -86,21 +86,6 @@ def answer(manager: Manager, request: Mapping[str, Any]) -> dict[str, Any]:
         return reply
 
 
-def answer_once(manager: Manager, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a manager's answer to a request that the broker may have given to another manager, too.
-
-    If a node of the broker fails while a manager confirms that it received a request, the broker delivers the
-    request again. Its id is used as an idempotency key, so that no second lease is created.
-    """
-    request_id = (request.get("caller") or {}).get("request_id")
-    if request.get("method") != "create_lease" or not request_id:
-        return answer(manager, request)
-    # Clients' keys have no blanks.
-    arguments = [f"request {request_id}", *request["arguments"]]
-    reply = answer(manager, {**request, "method": "create_lease_once", "arguments": arguments})
-    return {**reply, "result": reply["result"]["lease"]} if "result" in reply else reply
-
-
 def _sent_caller(caller: Caller) -> dict[str, Any]:
     """Return a caller as JSON, without defaults that managers of older versions do not know."""
     return {

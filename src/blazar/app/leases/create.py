@@ -20,10 +20,9 @@ from blazar.booking.search import Found, find_resources
 from blazar.booking.transitions import announce, record_request
 from blazar.booking.views import JsonObject, lease_view
 from blazar.domain.dates import before_end_for_new
+from blazar.domain.errors import BlazarError, Unavailable
 from blazar.domain.interval import Interval
-from blazar.domain.lease import (
-    Lease,
-)
+from blazar.domain.lease import Lease, LeaseId
 from blazar.ports.manager import Caller
 
 
@@ -44,7 +43,9 @@ def create_lease(
 ) -> JsonObject:
     """Return a new lease with its resources reserved; it has no items in the cloud yet.
 
-    If the request has an idempotency key, the answer is stored under it, in the same transaction.
+    If the request has an idempotency key, the answer is stored under it, in the same transaction. The broker
+    may deliver a request to two managers, if one of its nodes fails while a manager confirms that it received
+    the request. Both choose the same id for the lease, so only one of them creates it; both return it.
 
     Raises:
         BadRequest: The request is invalid; nothing is stored.
@@ -53,6 +54,18 @@ def create_lease(
         AlreadyAnswered: A concurrent request with the same idempotency key was faster; nothing is stored.
     """
     request = replace(_parse(context, caller, body), keyed=keyed)
+    try:
+        return _create(context, caller, request, body)
+    except Unavailable:
+        raise
+    except BlazarError:
+        view = _created_by_same_request(context, caller, request.id)
+        if view is None:
+            raise
+        return view
+
+
+def _create(context: Context, caller: Caller, request: NewLease, body: JsonObject) -> JsonObject:
     with context.log_context.working_on(lease_id=request.id):
         work = request_work(context, caller, caller.project_id)
         request = replace(request, reservations=looked_up(work, request.reservations))
@@ -65,6 +78,14 @@ def create_lease(
             lease, view = retrying(context, lambda attempt: _create_once(work, request, attempt))
     wake_for(context, first_pass_of(context, lease))
     return view
+
+
+def _created_by_same_request(context: Context, caller: Caller, lease_id: LeaseId) -> JsonObject | None:
+    if not caller.request_id:
+        return None
+    with context.store.read(of_one_instant=False) as transaction:
+        found = transaction.leases.get_many([lease_id])
+    return lease_view(found[0], context.plugins) if found else None
 
 
 def preview_lease(context: Context, caller: Caller, body: JsonObject) -> JsonObject:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from blazar.app.idempotency import KeyedRequest
 from blazar.app.leases.requests import JsonObject, NewReservation, parse_items, parse_name, parse_new_items
@@ -26,6 +28,8 @@ from blazar.domain.lease import (
     Reservation,
 )
 from blazar.ports.manager import Caller
+
+_NAMESPACE: Final = uuid.UUID("5a6fb1f8-7f4e-4f0c-9a0b-3c0f2f6d1c57")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +62,20 @@ def parse_new_lease(context: Context, caller: Caller, body: JsonObject) -> NewLe
     check_new_dates(start, end, now)
     reservations = parse_items(context, caller, items)
     return NewLease(
-        id=LeaseId(context.new_id()),
+        id=_lease_id(context, caller),
         name=parse_name(body["name"]),
         start=start,
         end=end,
         before_end=body.get("before_end_date"),
         reservations=reservations,
     )
+
+
+def _lease_id(context: Context, caller: Caller) -> LeaseId:
+    """Return the id of the lease that a request creates; each execution of the request has the same one."""
+    if not caller.request_id:
+        return LeaseId(context.new_id())
+    return LeaseId(str(uuid.uuid5(_NAMESPACE, caller.request_id)))
 
 
 def new_lease(work: RequestWork, request: NewLease, before_end: datetime | None) -> Lease:
