@@ -67,6 +67,7 @@ bench: $(STAMP) ## measure the service as processes, then searches, creates and 
 	@$(BIN)/python bench/groups
 	@$(BIN)/python bench/refusals
 	@$(BIN)/python bench/hosts
+	@$(BIN)/python -m bench.managers
 	@$(BIN)/python bench/maintenance
 	@$(BIN)/python bench/planning
 	@$(BIN)/python bench/usage

@@ -23,8 +23,8 @@ from rig.usage import processor_seconds
 
 _SCARCE_HOSTS: Final = 10
 _SCARCE_WINDOWS: Final = 50
-_PLENTY_WINDOWS: Final = 2_000
-_OVERLAPS: Final = (
+PLENTY_WINDOWS: Final = 2_000
+OVERLAPS: Final = (
     "SELECT COUNT(*) FROM allocations a JOIN allocations b ON a.resource_id = b.resource_id AND a.id < b.id"
     " WHERE a.exclusive_resource_id IS NOT NULL AND b.exclusive_resource_id IS NOT NULL"
     " AND a.start_at < b.end_at AND b.start_at < a.end_at"
@@ -34,7 +34,7 @@ REFUSED: Final = 400
 
 
 @dataclass(slots=True)
-class _Crowd:
+class Crowd:
     """Results of the clients."""
 
     granted_ms: list[float] = field(default_factory=list)
@@ -45,6 +45,7 @@ class _Crowd:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def note(self, status: int, milliseconds: float) -> None:
+        """Count a response."""
         with self._lock:
             self.statuses[status] += 1
             if status == GRANTED:
@@ -68,7 +69,7 @@ def measure_plenty(measured: MeasuredInstallation, hosts: int, bookings: int) ->
     """Return the lines for a pool that is large enough for all requests. Raises RuntimeError."""
     seconds = max(5, measured.effort.crowd_seconds // 2)
     return over_runs(
-        _lines(measured, "room for all", hosts, bookings, _PLENTY_WINDOWS, seconds)
+        _lines(measured, "room for all", hosts, bookings, PLENTY_WINDOWS, seconds)
         for _ in range(measured.effort.runs)
     )
 
@@ -77,9 +78,9 @@ def _lines(
     measured: MeasuredInstallation, name: str, hosts: int, bookings: int | None, windows: int, seconds: int
 ) -> Iterator[Line]:
     floor = measured.floors.measure()
-    crowd = _run(measured, windows, seconds)
+    crowd = run_crowd(measured, windows, seconds)
     unexpected = {each: n for each, n in crowd.statuses.items() if each not in (GRANTED, REFUSED)}
-    overlaps = int(measured.scalar(_OVERLAPS))
+    overlaps = int(measured.scalar(OVERLAPS))
     if unexpected or overlaps:
         raise RuntimeError(f"{name}: {overlaps} overlaps; unexpected responses: {unexpected}")
     half, most = (float(numpy.percentile(crowd.granted_ms, each)) for each in (50, 99))
@@ -112,8 +113,15 @@ def _lines(
         yield line(f"processor's time of {who}, a decision", "ms", 1000 * worked / crowd.statuses.total())
 
 
-def _run(measured: MeasuredInstallation, windows: int, seconds: int) -> _Crowd:
-    crowd = _Crowd()
+def run_crowd(measured: MeasuredInstallation, windows: int, seconds: int) -> Crowd:
+    """Return what clients get that request a host each in random windows, one request after the other.
+
+    Args:
+        measured: The installation, with hosts.
+        windows: The number of different windows.
+        seconds: The time after which no client sends another request.
+    """
+    crowd = Crowd()
     began, before = time.monotonic(), _work(measured)
 
     def still() -> bool:
@@ -144,7 +152,7 @@ def _work(measured: MeasuredInstallation) -> Mapping[str, float]:
 
 
 def _ask(
-    client: Client, crowd: _Crowd, chance: random.Random, windows: int, still: Callable[[], bool]
+    client: Client, crowd: Crowd, chance: random.Random, windows: int, still: Callable[[], bool]
 ) -> None:
     wanted = {**KINDS["host"], "hypervisor_properties": "", "resource_properties": ""}
     while still():

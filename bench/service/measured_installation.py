@@ -19,6 +19,7 @@ from bench.service.floors import Floors, floors_of
 from bench.service.statements import StatementCount
 from blazar.cloud.simulated.furnishing import PHYSICAL_NETWORK, STORAGE_POOLS
 from cloudlab.files import Sections
+from cloudlab.wsgi import Workers
 from rig.cloud import CloudControl
 from rig.installation import Installation, running
 from rig.wanted import Database, Wanted
@@ -127,10 +128,18 @@ class MeasuredInstallation:
 
 
 @contextmanager
-def measured_installation(database: Database, effort: Effort) -> Iterator[MeasuredInstallation]:
-    """Yield an empty installation with two managers; it is removed after the block."""
-    hosts = max(*effort.sizes, effort.due_leases, effort.big_lease_hosts)
-    with running(Wanted(database=database, hosts=hosts, options=_OPTIONS)) as installation:
+def measured_installation(
+    database: Database, effort: Effort, *, managers: int = 2, api_processes: int = 2
+) -> Iterator[MeasuredInstallation]:
+    """Yield an empty installation; it is removed after the block."""
+    wanted = Wanted(
+        database=database,
+        managers=managers,
+        api=Workers(processes=api_processes),
+        hosts=max(*effort.sizes, effort.due_leases, effort.big_lease_hosts),
+        options=_OPTIONS,
+    )
+    with running(wanted) as installation:
         # Insert many rows with one statement, where the driver would send them one by one.
         options = {"executemany_mode": "values_plus_batch"} if database == "postgresql" else {}
         engine = sa.create_engine(installation.database_url, pool_pre_ping=True, **options)
