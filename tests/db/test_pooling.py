@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from databases import end_other_connections, make_empty_database
+from clocks import ManualClock
+from databases import end_other_connections, make_database, make_empty_database
 
 from blazar.db import pooling
 from blazar.db.drivers import WRITES
+from blazar.db.store import SqlStore
+from blazar.domain.errors import Unavailable
 
 SERVERS = ["mariadb", "postgresql"]
 
@@ -115,3 +118,21 @@ def test_what_was_not_committed_is_undone(kind: str, tmp_path: Path) -> None:
             connection.execution_options(**{WRITES: True})
             assert connection.exec_driver_sql("SELECT COUNT(*) FROM numbers").scalar() == 0
             connection.commit()
+
+
+@pytest.mark.parametrize("kind", SERVERS)
+@pytest.mark.parametrize("of_one_instant", [True, False])
+def test_an_end_that_is_met_at_the_beginning_means_that_the_database_is_unavailable(
+    kind: str, of_one_instant: bool, tmp_path: Path, never_silent: None
+) -> None:
+    def read(store: SqlStore) -> None:
+        with store.read(of_one_instant=of_one_instant) as transaction:
+            assert transaction.leases.list() == ()
+
+    with make_database(kind, tmp_path) as engine:
+        store = SqlStore(engine, ManualClock(), {})
+        read(store)
+        end_all(engine)
+
+        with pytest.raises(Unavailable):
+            read(store)

@@ -167,8 +167,10 @@ def _begin_by_psycopg(connection: sa.Connection) -> None:
     options, driver = connection.get_execution_options(), connection.connection.driver_connection
     assert isinstance(driver, PsycopgConnection)
     if options.get(LATEST, False) or options.get(WRITES, False):
-        driver.isolation_level = None
-        driver.autocommit = True
+        # In autocommit mode, the driver sends a statement for each assignment of the level.
+        if not driver.autocommit:
+            driver.isolation_level = None
+            driver.autocommit = True
         driver.opening = (_BEGIN,) if options.get(WRITES, False) else ()
         return
     # The driver begins it, because a result can only be read in parts if the driver knows of its transaction.
