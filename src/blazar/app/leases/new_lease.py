@@ -12,7 +12,7 @@ from blazar.app.idempotency import KeyedRequest
 from blazar.app.leases.requests import JsonObject, NewReservation, parse_items, parse_name, parse_new_items
 from blazar.app.request_work import RequestWork
 from blazar.booking.assignments import exists_ahead
-from blazar.booking.context import Context
+from blazar.booking.context import Context, new_uuid
 from blazar.booking.specs import booked_window_of
 from blazar.domain.dates import check_new_dates, counted_as_now, parse_date
 from blazar.domain.errors import MissingParameter
@@ -73,7 +73,8 @@ def parse_new_lease(context: Context, caller: Caller, body: JsonObject) -> NewLe
 
 def _lease_id(context: Context, caller: Caller) -> LeaseId:
     """Return the id of the lease that a request creates; each execution of the request has the same one."""
-    if not caller.request_id:
+    # With a source of its own, a run is reproducible, and the ids of requests are random.
+    if context.new_id is not new_uuid or not caller.request_id:
         return LeaseId(context.new_id())
     return LeaseId(str(uuid.uuid5(_NAMESPACE, caller.request_id)))
 
