@@ -1,4 +1,4 @@
-"""Many lessees on clusters of Galera and RabbitMQ whose nodes fail; ``make cluster`` runs for longer."""
+"""Many lessees on clusters of Galera and RabbitMQ whose nodes fail; ``make cluster`` has more faults."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_nodes_agree_and_promise_nothing_twice_whatever_is_killed(
     assert report.ledger.created >= LEASES
 
 
-@pytest.mark.parametrize("name", GALERA_TROUBLES)
+@pytest.mark.parametrize("name", ["database-node-paused", "database-node-cut-off"])
 def test_nodes_agree_whatever_happens_to_one_of_them(faulted: FaultedInstallation, name: str) -> None:
     report = faulted.strike(name, GALERA_TROUBLES[name], seed=random.randrange(2**31), leases=FEW_LEASES)
 
@@ -57,7 +57,7 @@ def test_nodes_agree_whatever_happens_to_one_of_them(faulted: FaultedInstallatio
     assert report.strikes >= 1
 
 
-@pytest.mark.parametrize("name", BROKER_TROUBLES)
+@pytest.mark.parametrize("name", ["broker-node-killed"])
 def test_every_answer_comes_true_once_whatever_happens_to_a_broker(
     faulted: FaultedInstallation, name: str
 ) -> None:
