@@ -16,6 +16,7 @@ from oslo_log import log
 from oslo_policy.policy import InvalidDefinitionError
 from sqlalchemy.exc import SQLAlchemyError
 
+from blazar.db.driver_errors import driver_error_of
 from blazar.domain.errors import BlazarError
 from blazar.manager.plugins import PluginError
 from blazar.ports.old_service import CannotImport
@@ -94,9 +95,8 @@ def sentence(error: BaseException) -> str:
 
 def _cause(error: BaseException) -> object:
     """Return the message of the database driver, without the SQL."""
-    found = getattr(error, "inner_exception", None) or error
-    found = getattr(found, "orig", None) or found
-    arguments: tuple[object, ...] = getattr(found, "args", ())
+    found = driver_error_of(error)
+    arguments = found.args
     # Errors of PyMySQL have a number and a message.
     is_pair = len(arguments) == 2 and isinstance(arguments[0], int)
     return arguments[1] if is_pair else found

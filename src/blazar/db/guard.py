@@ -12,6 +12,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
+from blazar.db.driver_errors import number_of
 from blazar.db.lock_waits import execute_ddl
 from blazar.db.tables import NO_DOUBLE_PROMISE
 
@@ -61,7 +62,7 @@ def ensure_guard(connection: sa.Connection) -> bool:
         try:
             execute_ddl(connection, TRIGGERS[name])
         except sa.exc.DBAPIError as error:
-            if _code_of(error) != _NO_RIGHT:
+            if number_of(error) != _NO_RIGHT:
                 raise
             _logger.warning("MariaDB will not reject overlapping allocations: remedy=%s", HOW_TO_INSTALL)
             return False
@@ -75,7 +76,3 @@ def missing_triggers(connection: sa.Connection) -> list[str]:
     )
     known = set(found.scalars())
     return [name for name in TRIGGERS if name not in known]
-
-
-def _code_of(error: sa.exc.DBAPIError) -> object:
-    return error.orig.args[0] if error.orig is not None and error.orig.args else None

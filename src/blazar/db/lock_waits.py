@@ -18,6 +18,8 @@ import tenacity
 from alembic.ddl.mysql import MySQLImpl
 from oslo_db import exception as oslo_exception
 
+from blazar.db.driver_errors import number_of
+
 ResultT = TypeVar("ResultT")
 
 SECONDS_TO_REPEAT: Final = 300
@@ -89,7 +91,7 @@ class RepeatingImpl(MySQLImpl):
     def _exec(self, construct: Any, *arguments: Any, **options: Any) -> Any:
         return repeat(
             lambda: super(RepeatingImpl, self)._exec(construct, *arguments, **options),
-            is_repeatable=lambda error: not _changes_data(construct) or _code_of(error) != _DEADLOCK,
+            is_repeatable=lambda error: not _changes_data(construct) or number_of(error) != _DEADLOCK,
         )
 
 
@@ -97,9 +99,3 @@ def _changes_data(construct: Any) -> bool:
     text = construct.text if isinstance(construct, sa.TextClause) else construct
     is_text = isinstance(text, str) and text.lstrip().upper().startswith(_DATA_STATEMENTS)
     return is_text or isinstance(construct, sa.UpdateBase)
-
-
-def _code_of(error: BaseException) -> object:
-    """Return the number of the driver's error."""
-    driver_error = getattr(getattr(error, "inner_exception", None), "orig", None)
-    return driver_error.args[0] if driver_error is not None and driver_error.args else None

@@ -17,6 +17,7 @@ from blazar.db.availability import SqlAvailability
 from blazar.db.collections import OWN_TABLES
 from blazar.db.connection import Connection
 from blazar.db.deliveries import SqlDeliveries
+from blazar.db.driver_errors import driver_error_of
 from blazar.db.drivers import LATEST, WRITES
 from blazar.db.feeds import SqlFeeds
 from blazar.db.journal import SqlFindings, SqlJournal
@@ -239,19 +240,13 @@ def translated() -> Iterator[None]:
     except (oslo_exception.DBDuplicateEntry, oslo_exception.DBReferenceError) as error:
         raise ConcurrentUpdate("Another transaction added or removed the same row concurrently") from error
     except (oslo_exception.DBError, exc.DBAPIError) as error:
-        text = _text_of_driver(error)
+        text = str(driver_error_of(error))
         meaning = next((meaning for part, meaning in _MEANINGS.items() if part in text), None)
         if meaning is None:
             raise
         raise meaning() from error
     except exc.TimeoutError as error:
         raise Unavailable("No database connection became free in time") from error
-
-
-def _text_of_driver(error: Exception) -> str:
-    """Return the driver's message without the statement and its values, which may contain any text."""
-    inner = getattr(error, "inner_exception", None) or error
-    return str(getattr(inner, "orig", None) or inner)
 
 
 if TYPE_CHECKING:
