@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
+from typing import TypeVar
 
 from blazar.booking.context import Context
 from blazar.domain.errors import BlazarError, IdempotencyKeyReused, Unavailable
@@ -20,6 +21,7 @@ from blazar.ports.manager import Caller
 from blazar.ports.store import Transaction
 
 JsonObject = Mapping[str, object]
+ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,16 +63,30 @@ def perform_once(
     answer = _find_answer(context, request)
     if answer is not None:
         return answer, True
+    return performed_or_found(
+        lambda: (perform(), False),
+        lambda: None if (found := _find_answer(context, request)) is None else (found, True),
+    )
+
+
+def performed_or_found(perform: Callable[[], ResultT], find: Callable[[], ResultT | None]) -> ResultT:
+    """Return the result of *perform*, or if it is refused, the one that *find* returns.
+
+    It may be refused because another execution of the same request took what it needs; *find* looks for that
+    one's result.
+
+    Raises:
+        BlazarError: What *perform* raises, if nothing is found; Unavailable in any case.
+    """
     try:
-        return perform(), False
+        return perform()
     except Unavailable:
         raise
     except BlazarError:
-        # It may have been refused because a concurrent request with this key took what it needs.
-        answer = _find_answer(context, request)
-        if answer is None:
+        found = find()
+        if found is None:
             raise
-        return answer, True
+        return found
 
 
 def store_answer(

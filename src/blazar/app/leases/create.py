@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from blazar.app.idempotency import KeyedRequest, keyed_request, perform_once, store_answer
+from blazar.app.idempotency import KeyedRequest, keyed_request, perform_once, performed_or_found, store_answer
 from blazar.app.leases.new_lease import NewLease, allocations_of, new_lease, parse_new_lease, provided
 from blazar.app.leases.preview import lease_preview
 from blazar.app.leases.refusals import explaining
@@ -20,7 +20,6 @@ from blazar.booking.search import Found, find_resources
 from blazar.booking.transitions import announce, record_request
 from blazar.booking.views import JsonObject, lease_view
 from blazar.domain.dates import before_end_for_new
-from blazar.domain.errors import BlazarError, Unavailable
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Lease, LeaseId
 from blazar.ports.manager import Caller
@@ -54,15 +53,10 @@ def create_lease(
         AlreadyAnswered: A concurrent request with the same idempotency key was faster; nothing is stored.
     """
     request = replace(_parse(context, caller, body), keyed=keyed)
-    try:
-        return _create(context, caller, request, body)
-    except Unavailable:
-        raise
-    except BlazarError:
-        view = _created_by_same_request(context, caller, request.id)
-        if view is None:
-            raise
-        return view
+    return performed_or_found(
+        lambda: _create(context, caller, request, body),
+        lambda: _created_by_same_request(context, caller, request.id),
+    )
 
 
 def _create(context: Context, caller: Caller, request: NewLease, body: JsonObject) -> JsonObject:
