@@ -17,9 +17,9 @@ from cloudlab.wsgi import ONE_PROCESS, Workers, in_module, wsgi_service
 POLLING_SECONDS: Final = 15
 """Interval of queries to Nova for failed hosts, if Nova sends no notification."""
 TOPIC: Final = "blazar.manager"
-"""The plugins of the managers."""
+"""The topic of the managers."""
 _MANAGERS: Final = ("blazar-manager-1", "blazar-manager-2")
-_PLUGINS: Final = (
+PLUGINS: Final = (
     "physical.host.plugin",
     "virtual.instance.plugin",
     "flavor.instance.plugin",
@@ -28,6 +28,7 @@ _PLUGINS: Final = (
     "virtual.volume.plugin",
     "physical.storage.plugin",
 )
+"""All plugins of the service."""
 PROGRAMS: Final = Path(sys.executable).parent
 """The folder of the programs of the repository's environment."""
 _MIGRATIONS: Final = REPOSITORY / "src" / "blazar" / "db" / "migrations" / "versions"
@@ -54,7 +55,7 @@ def configure(plan: Plan, usage_records: Mapping[str, files.Option] | None = Non
             },
             "manager": {
                 "cloud": "openstack",
-                "plugins": ",".join(_PLUGINS),
+                "plugins": ",".join(PLUGINS),
                 "rpc_topic": TOPIC,
                 "claim_seconds": 5,
                 "longest_retry_seconds": 5,

@@ -11,7 +11,6 @@ from typing import Any, Final
 import sqlalchemy as sa
 from faults.aftermath import Aftermath
 from faults.client import Client
-from faults.gateway import Gateway
 
 from bench.day.figures import Figures
 from bench.day.lateness import Late, read_lateness
@@ -123,14 +122,12 @@ def _statuses(engine: sa.Engine) -> Mapping[str, int]:
 
 
 def _delete_all(site: Site, aftermath: Aftermath) -> None:
-    url = site.installation.url
-
     def delete(part: Sequence[Mapping[str, Any]]) -> None:
-        with closing(Client(Gateway([url]), "user-1")) as client:
+        with closing(Client(site.gateway, "user-1")) as client:
             for each in part:
                 client.ask("DELETE", f"/leases/{each['id']}")
 
-    with closing(Client(Gateway([url]), "user-1")) as client, ThreadPoolExecutor(_HANDS) as pool:
+    with closing(Client(site.gateway, "user-1")) as client, ThreadPoolExecutor(_HANDS) as pool:
         # A request to a paused manager may have been carried out late.
         while leases := client.get("/leases", "leases"):
             list(pool.map(delete, [leases[number::_HANDS] for number in range(_HANDS)]))

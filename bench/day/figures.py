@@ -84,8 +84,8 @@ class Figures:
 class TimedClient:
     """A client of one user whose requests are timed; use it from one thread only."""
 
-    def __init__(self, url: str, user: str, figures: Figures, day: Day) -> None:
-        self._client = Client(Gateway([url]), user)
+    def __init__(self, gateway: Gateway, user: str, figures: Figures, day: Day) -> None:
+        self._client = Client(gateway, user)
         self._figures, self._day = figures, day
 
     def ask(self, kind: str, method: str, path: str, body: object = None) -> Answer:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from faults.gateway import Gateway
 from faults.troubles import TROUBLES, Targets
 
 from bench.day.pace import Day
@@ -92,8 +92,7 @@ class Happenings:
             for number, (instant, name) in enumerate(self._plan):
                 if not self._day.wait_until(instant, self._is_over):
                     return
-                with self._noted(name) as targets:
-                    targets.chance = self._run.chance(f"happening-{number}")
+                with self._noted(name, self._run.chance(f"happening-{number}")) as targets:
                     self._let_happen(name, targets)
         except BaseException as error:
             self.problem = error
@@ -101,9 +100,8 @@ class Happenings:
             raise
 
     @contextmanager
-    def _noted(self, name: str) -> Iterator[Targets]:
-        installation = self._site.installation
-        targets = Targets(installation, self._site.control, Gateway(installation.urls), random.Random())
+    def _noted(self, name: str, chance: random.Random) -> Iterator[Targets]:
+        targets = Targets(self._site.installation, self._site.control, self._site.gateway, chance)
         began_at = self._day.now()
         yield targets
         ended_at = self._day.now()
@@ -114,11 +112,12 @@ class Happenings:
             self._upgrade(self._site)
             targets.strikes = len(self._site.installation.managers) + 1
             return
-        striking = threading.Thread(target=TROUBLES[name], args=(targets,), name=name)
-        striking.start()
-        self._is_over.wait(self._seconds)
-        targets.is_over.set()
-        striking.join()
+        with ThreadPoolExecutor(1, name) as pool:
+            striking = pool.submit(TROUBLES[name], targets)
+            self._is_over.wait(self._seconds)
+            targets.is_over.set()
+        # Raises the error of the trouble.
+        striking.result()
         for each in self._site.installation.services.values():
             each.start()
             each.wait_until_answers()

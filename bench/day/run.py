@@ -30,4 +30,4 @@ class Run:
 
     def client(self, user: str) -> TimedClient:
         """Return a new connection of a user."""
-        return TimedClient(self.site.installation.url, user, self.figures, self.day)
+        return TimedClient(self.site.gateway, user, self.figures, self.day)

@@ -21,20 +21,12 @@ from bench.day.wishes import RACKS
 from blazar.cloud.simulated.furnishing import PHYSICAL_NETWORK, STORAGE_POOLS
 from blazar.db.engine import make_engine
 from blazar.manager.clocks import FastClock, SystemClock
+from cloudlab.blazar import PLUGINS
 from cloudlab.files import Sections
 from rig.cloud import CloudControl
 from rig.installation import Installation, running
 from rig.wanted import Database, Wanted
 
-_PLUGINS: Final = (
-    "physical.host.plugin",
-    "virtual.instance.plugin",
-    "flavor.instance.plugin",
-    "virtual.floatingip.plugin",
-    "network.plugin",
-    "virtual.volume.plugin",
-    "physical.storage.plugin",
-)
 _VLANS: Final = "201-300"
 _ADDRESSES: Final = range(100, 250)
 _HANDS: Final = 6
@@ -54,6 +46,8 @@ class Site:
     mailbox: Mailbox
     network_id: str
     """The network of the floating IPs."""
+    gateway: Gateway
+    """The API."""
 
 
 def options(speed: float, mail_port: int) -> Sections:
@@ -66,7 +60,7 @@ def options(speed: float, mail_port: int) -> Sections:
     return {
         "DEFAULT": {"rpc_response_timeout": 10},
         "manager": {
-            "plugins": ",".join(_PLUGINS),
+            "plugins": ",".join(PLUGINS),
             "claim_seconds": CLAIM_SECONDS * seconds,
             "step_deadline_seconds": 300 * seconds,
             "clock_difference_limit_seconds": 2 * seconds,
@@ -118,7 +112,8 @@ def open_site(
             try:
                 with closing(CloudControl(installation.cloud_url)) as control:
                     network_id = str(control.state()["networks"][0]["id"])
-                    _populate(installation.url, control, network_id, hosts, users)
+                    gateway = Gateway(installation.urls)
+                    _populate(gateway, control, network_id, hosts, users)
                     clock = FastClock(epoch=SystemClock().now(), speed=speed)
                     yield Site(
                         installation=installation.on_clock(clock),
@@ -128,12 +123,15 @@ def open_site(
                         notices=notices,
                         mailbox=mailbox,
                         network_id=network_id,
+                        gateway=gateway,
                     )
             finally:
                 engine.dispose()
 
 
-def _populate(url: str, control: CloudControl, network_id: str, hosts: int, users: Sequence[str]) -> None:
+def _populate(
+    gateway: Gateway, control: CloudControl, network_id: str, hosts: int, users: Sequence[str]
+) -> None:
     """Register hosts in racks, addresses, segments and storage pools, and create the users and a flavor."""
     control.make_flavor(FLAVOR)
     for each in users:
@@ -151,12 +149,12 @@ def _populate(url: str, control: CloudControl, network_id: str, hosts: int, user
     bodies += [("/storage-pools", {"name": name}) for name in STORAGE_POOLS]
     with ThreadPoolExecutor(_HANDS) as pool:
         # Each operator has a connection of its own.
-        for done in [pool.submit(_register, url, bodies[number::_HANDS]) for number in range(_HANDS)]:
+        for done in [pool.submit(_register, gateway, bodies[number::_HANDS]) for number in range(_HANDS)]:
             done.result()
 
 
-def _register(url: str, bodies: Iterable[tuple[str, Mapping[str, object]]]) -> None:
-    with closing(Client(Gateway([url]), "admin", "service")) as operator:
+def _register(gateway: Gateway, bodies: Iterable[tuple[str, Mapping[str, object]]]) -> None:
+    with closing(Client(gateway, "admin", "service")) as operator:
         for path, body in bodies:
             answers = [operator.ask("POST", path, body)]
             while answers[-1].said is Said.UNKNOWN and len(answers) < _ATTEMPTS:

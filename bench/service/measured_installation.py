@@ -18,6 +18,7 @@ from bench.service.effort import Effort
 from bench.service.floors import Floors, floors_of
 from bench.service.statements import StatementCount
 from blazar.cloud.simulated.furnishing import PHYSICAL_NETWORK, STORAGE_POOLS
+from cloudlab.blazar import PLUGINS
 from cloudlab.files import Sections
 from cloudlab.wsgi import Workers
 from rig.cloud import CloudControl
@@ -32,8 +33,7 @@ _OPTIONS: Final[Sections] = {
     # Periodic tasks that process all hosts would distort measurements at the same time.
     "manager": {
         "sweep_interval_minutes": 0,
-        "plugins": "physical.host.plugin,virtual.instance.plugin,flavor.instance.plugin,"
-        "virtual.floatingip.plugin,virtual.volume.plugin,physical.storage.plugin,network.plugin",
+        "plugins": ",".join(PLUGINS),
     },
     "physical:host": {"refresh_interval_minutes": 0},
     "virtual:volume": {"check_interval_minutes": 0},

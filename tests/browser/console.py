@@ -12,21 +12,14 @@ from browser.chromium import MILLISECONDS
 from playwright.sync_api import Browser, Locator, Page, Response, Route, expect
 from programs import free_port, start_standalone
 
+from cloudlab.blazar import PLUGINS
+
 USERS: Final[Mapping[str, str]] = {
     "alice": "reader,member",
     "bob": "reader,member",
     "olga": "reader,member,admin",
 }
 """Roles by name; a name is also the password and the project. Olga is an operator."""
-_PLUGINS: Final = (
-    "physical.host.plugin",
-    "virtual.instance.plugin",
-    "flavor.instance.plugin",
-    "virtual.floatingip.plugin",
-    "network.plugin",
-    "virtual.volume.plugin",
-    "physical.storage.plugin",
-)
 _COUNT_CLICKS: Final = """
 window.clicks = 0;
 document.addEventListener("click", (event) => { if (event.isTrusted) window.clicks += 1; }, true);
@@ -48,7 +41,7 @@ class Service:
             "auth_strategy = http_basic\n"
             f"http_basic_auth_user_file = {self._users}\n"
             "[manager]\n"
-            f"plugins = {','.join(_PLUGINS)}\n"
+            f"plugins = {','.join(PLUGINS)}\n"
             "[notices]\n"
             "channels = webhook\n"
             "[ui]\n"
