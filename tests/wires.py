@@ -1,4 +1,4 @@
-"""Connections to the broker that a test can cut."""
+"""Connections to a server that a test can cut."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from contextlib import suppress
 
 
 class Wire:
-    """A port that forwards to the broker until it is cut."""
+    """A port that forwards to a server until it is cut."""
 
     def __init__(self, host: str, port: int) -> None:
-        self._broker = (host, port)
+        self._server = (host, port)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
         self._ends: list[socket.socket] = []
@@ -28,7 +28,7 @@ class Wire:
         with suppress(OSError):
             while True:
                 near, _ = self._listener.accept()
-                far = socket.create_connection(self._broker)
+                far = socket.create_connection(self._server)
                 self._ends += [near, far]
                 for one, other in ((near, far), (far, near)):
                     threading.Thread(target=self._carry, args=(one, other), daemon=True).start()

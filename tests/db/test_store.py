@@ -9,8 +9,8 @@ import pytest
 import sqlalchemy as sa
 from clocks import ManualClock
 from databases import end_other_connections, make_database
-from rpc.wires import Wire
 from samples import make_host, make_lease
+from wires import Wire
 
 from blazar.db.engine import make_engine
 from blazar.db.store import SqlStore

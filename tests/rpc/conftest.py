@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from broker import broker_url
 from oslo_config import cfg
-from rpc.wires import Wire
+from wires import Wire
 
 from blazar import config
 from blazar.rpc.bus import get_transport

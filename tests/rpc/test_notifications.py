@@ -12,7 +12,7 @@ import pytest
 from broker import broker_connection, broker_url
 from oslo_config import cfg
 from programs import free_port, wait_until
-from rpc.wires import Wire
+from wires import Wire
 
 from blazar import config
 from blazar.domain.errors import Unavailable

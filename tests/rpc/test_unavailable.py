@@ -15,7 +15,7 @@ from oslo_messaging._drivers.amqpdriver import AMQPIncomingMessage
 from programs import free_port
 from rpc.test_bus import CALLER, Named
 from rpc.test_bus import Slow as Held
-from rpc.wires import Wire
+from wires import Wire
 
 from blazar import config
 from blazar.domain.errors import Unavailable
