@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+from datetime import timedelta
 from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
 from app.http_env import FREEPOOL, HttpEnv
 from app.slots import instances
@@ -88,3 +91,20 @@ def test_what_is_left_over_is_a_warning(env: HttpEnv) -> None:
     assert found.code is Code.WARNING
     assert "aggregate:00000000" in str(found.details)
     assert "and 2 more" in str(found.details)
+
+
+def test_an_item_of_a_request_in_progress_is_not_left_over(
+    env: HttpEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = MISSING_ID
+    aggregate = env.cloud.aggregates.create_aggregate(name, f"blazar_{name}", {"blazar:owner": "project"})
+    wait = env.clock.wait
+
+    def pause(event: threading.Event, timeout: timedelta) -> bool:
+        if any(each.id == aggregate.id for each in env.cloud.aggregates.list_aggregates()):
+            env.cloud.aggregates.delete_aggregate(aggregate.id)
+        return wait(event, timeout)
+
+    monkeypatch.setattr(env.clock, "wait", pause)
+
+    assert check_leftovers(env.context).code is Code.SUCCESS
