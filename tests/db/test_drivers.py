@@ -92,7 +92,8 @@ def test_a_change_ends_with_its_last_statements(tmp_path: Path, messages: list[b
 
         first, last = messages
         assert first.startswith(b"START TRANSACTION; UPDATE")
-        assert last.endswith(b"; COMMIT")
+        assert last.startswith(b"BEGIN NOT ATOMIC INSERT")
+        assert last.endswith(b"; COMMIT; END")
         assert stored(engine) == [2, 3, 4]
 
 
@@ -164,3 +165,30 @@ def test_the_number_of_rows_is_that_of_the_statement(kind: str, tmp_path: Path) 
             assert connection.execute(sa.delete(NUMBERS).where(NUMBERS.c.number < 3)).rowcount == 3
             assert connection.execute(sa.delete(NUMBERS).where(NUMBERS.c.number < 3)).rowcount == 0
             connection.commit()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_are_those_of_the_statement_that_carries_others(kind: str, tmp_path: Path) -> None:
+    with database(kind, tmp_path) as engine, transaction(engine, {WRITES: True}) as connection:
+        connection.later(ADD, [{"number": 1}, {"number": 2}])
+        connection.later(ADD, [{"number": 3}])
+        assert sorted(connection.scalars(sa.select(NUMBERS.c.number))) == [1, 2, 3]
+        connection.later(ADD, [{"number": 4}])
+        assert connection.scalar(sa.select(sa.func.count()).select_from(NUMBERS)) == 4
+        connection.later(ADD, [{"number": 5}])
+        assert connection.execute(sa.delete(NUMBERS).where(NUMBERS.c.number < 3)).rowcount == 2
+        connection.commit()
+
+        assert stored(engine) == [3, 4, 5]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_carried_statement_that_fails_before_rows_undoes_all(kind: str, tmp_path: Path) -> None:
+    with database(kind, tmp_path) as engine:
+        with transaction(engine, {WRITES: True}) as connection:
+            connection.later(ADD, [{"number": 1}])
+            connection.later(ADD, [{"number": 1}])
+            with pytest.raises(Exception, match=r"(?i)duplicate"):
+                connection.scalars(sa.select(NUMBERS.c.number))
+
+        assert stored(engine) == []

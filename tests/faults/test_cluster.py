@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import random
+import time
+import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
+import sqlalchemy as sa
 from clocks import EPOCH, ManualClock
 from databases import empty_tables
 from faults.broker_troubles import BROKER_TROUBLES
@@ -14,8 +18,11 @@ from faults.galera_troubles import GALERA_TROUBLES
 from faults.runs import FaultedInstallation, faulted_installation
 from faults.troubles import TROUBLES
 from installations import require_installation
+from oslo_db.exception import DBDeadlock
 from samples import HOUR, make_host, make_lease
 
+from blazar.db.connection import Connection
+from blazar.db.drivers import WRITES
 from blazar.db.engine import make_engine
 from blazar.db.schema import upgrade
 from blazar.db.store import SqlStore
@@ -202,3 +209,48 @@ def test_what_one_node_has_committed_is_read_on_another_at_once(
         do(store, lambda transaction, new=new: transaction.leases.insert(new))  # type: ignore[misc]
         with other.read() as transaction:
             assert transaction.leases.find(new.id) is not None
+
+
+COUNTERS = sa.table("counters", sa.column("id", sa.Integer), sa.column("number", sa.Integer))
+PARTS = [sa.table(f"part_{number}", sa.column("id", sa.String)) for number in range(8)]
+INCREMENT = sa.update(COUNTERS).values(number=COUNTERS.c.number + 1)
+ADD_PARTS = [sa.insert(each) for each in PARTS]
+SECONDS = 5
+
+
+def test_a_transaction_that_another_node_aborts_has_no_effect(nodes: tuple[SqlStore, SqlStore]) -> None:
+    engines = [each._engine for each in nodes]
+    with engines[0].begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE counters (id INTEGER PRIMARY KEY, number INTEGER)")
+        connection.execute(sa.insert(COUNTERS), [{"id": number, "number": 0} for number in range(3)])
+        for each in PARTS:
+            connection.exec_driver_sql(f"CREATE TABLE {each.name} (id VARCHAR(36) PRIMARY KEY)")
+
+    with ThreadPoolExecutor() as pool:
+        results = list(pool.map(compete, [engine for engine in engines for _ in range(4)]))
+    committed = {each for known, _ in results for each in known}
+
+    assert sum(number for _, number in results) > 100, "too few transactions were aborted"
+    with engines[1].connect() as connection:
+        for each in PARTS:
+            assert set(connection.scalars(sa.select(each.c.id))) == committed
+        assert connection.scalar(sa.select(sa.func.sum(COUNTERS.c.number))) == len(committed)
+
+
+def compete(engine: sa.Engine) -> tuple[list[str], int]:
+    """Run transactions that conflict with others; return what was committed, and how many were aborted."""
+    committed, aborted, until = [], 0, time.monotonic() + SECONDS
+    while time.monotonic() < until:
+        row = {"id": str(uuid.uuid4())}
+        try:
+            with engine.connect() as raw:
+                connection = Connection(raw.execution_options(**{WRITES: True}))
+                connection.execute(INCREMENT.where(COUNTERS.c.id == random.randrange(3)))
+                for each in ADD_PARTS:
+                    connection.later(each, [row])
+                connection.commit()
+        except DBDeadlock:
+            aborted += 1
+        else:
+            committed.append(row["id"])
+    return committed, aborted

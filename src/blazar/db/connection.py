@@ -12,9 +12,10 @@ import sqlalchemy as sa
 
 from blazar.db.drivers import PsycopgConnection, PyMySQLConnection
 
-_SENDS_SEVERAL: Final = frozenset({"pymysql", "psycopg2"})
 _MOST_ROWS: Final = 200
 """Number of rows that are collected; with more, the drivers' own ways are faster."""
+_NOTHING: Final = "DO 0"
+"""A statement of MariaDB without effect, with which carried ones are sent."""
 _NAMED: Final = re.compile(r"%\((\w+)\)s")
 _VALUES: Final = " VALUES "
 
@@ -34,7 +35,9 @@ class Connection:
         self._connection = connection
         self._collected: list[tuple[_Template, Sequence[Row]]] = []
         self._number = 0
-        self._is_direct = connection.dialect.driver not in _SENDS_SEVERAL
+        self._is_direct = not _sends_several(connection.dialect)
+        # A number of rows would be that of all statements in the message.
+        self._counts_carried = connection.dialect.driver == "pymysql"
 
     def later(self, statement: _Change, rows: Sequence[Row]) -> None:
         """Execute a statement for each of these rows, all with the same columns, at the latest on commit."""
@@ -48,7 +51,10 @@ class Connection:
 
     def execute(self, statement: sa.Executable, parameters: Any = None) -> sa.CursorResult[*tuple[Any, ...]]:
         """Execute a statement after the collected ones, and return its result."""
-        self._carry()
+        if self._collected:
+            self._carry()
+            if self._counts_carried and not isinstance(statement, sa.SelectBase):
+                self._connection.exec_driver_sql(_NOTHING)
         return self._connection.execute(statement, parameters)
 
     def scalars(self, statement: sa.Executable, parameters: Any = None) -> sa.ScalarResult[Any]:
@@ -86,6 +92,12 @@ class Connection:
             for text, values in template.statements(rows):
                 driver.carry(text, values)
         self._collected, self._number = [], 0
+
+
+def _sends_several(dialect: sa.Dialect) -> bool:
+    # MySQL has no compound statements outside of procedures.
+    is_mariadb = getattr(dialect, "is_mariadb", False)
+    return dialect.driver == "psycopg2" or (dialect.driver == "pymysql" and is_mariadb)
 
 
 @dataclass(frozen=True, slots=True)

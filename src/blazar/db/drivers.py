@@ -3,6 +3,10 @@
 By default, PyMySQL sends a ROLLBACK after each read, and psycopg a BEGIN before each transaction. Each costs
 a round trip, and a round trip costs both sides work. Here a connection is in autocommit mode, and what begins
 a transaction, its *opening*, is sent in one message with its first statement.
+
+MariaDB gets carried statements in one compound statement, not separated by semicolons: if a transaction on
+another node of a Galera cluster aborts this one between two statements of a message, the node executes and
+commits the following ones on their own, or answers that COMMIT succeeded (seen with 10.11 and Galera 4).
 """
 
 from __future__ import annotations
@@ -46,24 +50,35 @@ class PyMySQLConnection(pymysql.connections.Connection):
     """Flags of the last answer that was not rows."""
     opening: tuple[str, ...] = ()
     _carried: tuple[bytes, ...] = ()
+    _result: Any
 
     def carry(self, statement: str, values: Sequence[object]) -> None:
-        """Send a statement without a result with the next one."""
+        """Send a statement without a result with the next one. MySQL does not support this."""
         with self.cursor() as cursor:
             text = cursor.mogrify(statement, tuple(values))
         self._carried += (text.encode(self.encoding, _ERRORS),)
 
     def query(self, sql: str | bytes, unbuffered: bool = False) -> int:
-        """Send a statement after the opening and those that are carried; return the number of its rows."""
-        before = (*(each.encode() for each in self.opening), *self._carried)
-        self._drop()
-        if not before:
+        """Send a statement after the opening and those that are carried; return the number of its rows.
+
+        The number counts the rows of the carried ones, too, unless the statement returns rows.
+        """
+        if not self.opening and not self._carried:
             return super().query(sql, unbuffered)
+        opening, carried = [each.encode() for each in self.opening], self._carried
+        self._drop()
         last = sql.encode(self.encoding, _ERRORS) if isinstance(sql, str) else sql
-        rows = super().query(b"; ".join((*before, last)))
-        for _ in before:
+        if carried:
+            last = _compound(*carried, last)
+        rows = super().query(b"; ".join((*opening, last)))
+        for _ in opening:
             # It raises the error of a statement when it reads its result.
-            rows = self.next_result(unbuffered)
+            rows = self.next_result(unbuffered and not carried)
+        found = self._result
+        if carried and found.has_next:
+            # The end of the compound statement follows the rows.
+            super().next_result()
+            self._result, found.has_next = found, False
         return rows
 
     def commit(self) -> None:
@@ -135,6 +150,10 @@ class PsycopgCursor(extensions.cursor):  # type: ignore[misc]
             query = b"; ".join((*before, self.mogrify(query, values)))
             values = None
         super().execute(query, values)
+
+
+def _compound(*statements: bytes) -> bytes:
+    return b"BEGIN NOT ATOMIC " + b"; ".join(statements) + b"; END"
 
 
 def _connect_by_pymysql(dialect: object, record: object, arguments: Any, options: Any) -> PyMySQLConnection:
