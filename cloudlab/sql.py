@@ -45,10 +45,9 @@ def make_anew(plan: Plan, *names: str, charset: str = "utf8mb3") -> None:
 
 
 def execute(plan: Plan, statement: str, *values: str) -> None:
-    """Execute a statement that changes rows, and commit."""
+    """Execute a statement that changes rows or the server; it is a transaction of its own."""
     with _cursor(plan) as cursor:
         cursor.execute(statement, values)
-        cursor.connection.commit()
 
 
 @contextmanager
@@ -59,6 +58,8 @@ def _cursor(plan: Plan) -> Iterator[Cursor]:
             port=plan.ports["mariadb"],
             user="cloudlab",
             password=plan.passwords["mariadb"],
+            # A node of Galera that has just been told to continue alone refuses a COMMIT for a moment.
+            autocommit=True,
             connect_timeout=_CONNECT_TIMEOUT_SECONDS,
             read_timeout=_TIMEOUT_SECONDS,
             write_timeout=_TIMEOUT_SECONDS,

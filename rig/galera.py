@@ -12,6 +12,7 @@ from cloudlab.commands import plain_environment, run
 from cloudlab.plan import Plan
 from cloudlab.ports import ADDRESS
 from cloudlab.service import Service
+from cloudlab.waiting import wait_until
 
 NODES: Final = ("galera-1", "galera-2", "galera-3")
 PORTS: Final = (*NODES, *(f"{node}-{use}" for node in NODES for use in ("group", "ist", "sst")))
@@ -22,8 +23,7 @@ DEBIAN: Final = {
     "rsync": "/usr/bin/rsync",
 }
 """Debian packages needed in addition to the server's, each with a file that only it has."""
-
-
+_SECONDS_TO_NOTICE: Final = 60
 ACCOUNT: Final = "mysql"
 """Account of the nodes if this process is root: transfers by rsync do not work as root."""
 
@@ -88,7 +88,15 @@ def reconnect(plan: Plan, node: str) -> None:
 
 
 def make_primary(plan: Plan, node: str) -> None:
-    """Let a node that has lost the majority continue alone, as an operator does if the others are lost."""
+    """Let a node that has lost the majority continue alone, as an operator does if the others are lost.
+
+    The node ignores this until it has noticed that the majority is lost.
+    """
+    wait_until(
+        lambda: status(plan, node).get("wsrep_cluster_status") == "non-Primary",
+        f"{node} notices that the majority is lost",
+        seconds=_SECONDS_TO_NOTICE,
+    )
     _set_provider_option(plan, node, "pc.bootstrap=YES")
 
 
