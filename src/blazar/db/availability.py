@@ -95,6 +95,9 @@ _CHANGES_ABOVE: Final = _CHANGES.where(_IS_ABOVE)
 _CHANGES_OR_AMONG: Final = _CHANGES.where(
     sa.or_(_IS_ABOVE, resource_changes.c.sequence.in_(sa.bindparam("among", expanding=True)))
 )
+_SUMMARY: Final = sa.select(
+    sa.func.count(), sa.func.coalesce(sa.func.sum(resources.c.generation % GenerationSummary.MODULUS), 0)
+).where(resources.c.collection == sa.bindparam("collection"))
 
 
 class SqlAvailability:
@@ -140,9 +143,7 @@ class SqlAvailability:
 
     def generation_summary(self, collection: str) -> GenerationSummary:
         """Return the summary of all generations of a collection, computed by the database."""
-        rest = resources.c.generation % GenerationSummary.MODULUS
-        query = sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(rest), 0))
-        count, total = self._connection.execute(query.where(resources.c.collection == collection)).one()
+        count, total = self._connection.execute(_SUMMARY, {"collection": collection}).one()
         return GenerationSummary(count, int(total))
 
     def bookings(self, resource_ids: Collection[ResourceId]) -> Iterable[Booking]:

@@ -78,8 +78,8 @@ def _created_by_same_request(context: Context, caller: Caller, lease_id: LeaseId
     if not caller.request_id:
         return None
     with context.store.read(of_one_instant=False) as transaction:
-        found = transaction.leases.get_many([lease_id])
-    return lease_view(found[0], context.plugins) if found else None
+        found = transaction.leases.find(lease_id)
+    return None if found is None else lease_view(found, context.plugins)
 
 
 def preview_lease(context: Context, caller: Caller, body: JsonObject) -> JsonObject:
