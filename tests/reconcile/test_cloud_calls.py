@@ -21,14 +21,14 @@ def test_a_start_costs_two_calls_a_host_and_a_constant(env: ReconcilerEnv, hosts
 
 
 @pytest.mark.parametrize("hosts", [1, 20])
-def test_a_start_without_preparation_costs_three_calls_more(env: ReconcilerEnv, hosts: int) -> None:
+def test_a_start_without_preparation_costs_two_calls_more(env: ReconcilerEnv, hosts: int) -> None:
     env.reset(Conditions(hosts=hosts))
     env.create("a", "now", 2, (hosts, hosts))
     before = env.counted
 
     env.at(0.1)
 
-    assert env.counted - before == 2 * hosts + 5
+    assert env.counted - before == 2 * hosts + 4
 
 
 @pytest.mark.parametrize("hosts", [1, 20])

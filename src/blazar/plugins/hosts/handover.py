@@ -40,7 +40,9 @@ class Handover:
         return Done()
 
     def set_owner(self, cloud: Cloud, assignment: Assignment[HostSpec], own: Aggregate) -> Outcome:
-        """Set the owner in the aggregate's metadata."""
+        """Set the owner in the aggregate's metadata, unless the aggregate was just created with it."""
+        if own.metadata.get(self._settings.owner_key) == assignment.project_id:
+            return Done()
         cloud.aggregates.set_aggregate_metadata(own.id, {self._settings.owner_key: assignment.project_id})
         return Done()
 
