@@ -68,6 +68,7 @@ bench: $(STAMP) ## measure the service as processes, then searches, creates and 
 	@$(BIN)/python bench/refusals
 	@$(BIN)/python bench/hosts
 	@$(BIN)/python -m bench.managers
+	@$(BIN)/python -m bench.scale
 	@$(BIN)/python bench/maintenance
 	@$(BIN)/python bench/planning
 	@$(BIN)/python bench/usage

@@ -36,33 +36,74 @@ def prepare(measured: MeasuredInstallation) -> None:
     together(lambda name: client.ask("POST", "/os-hosts", {"name": name}).expect(201), names)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Starts:
+    """Delays and cloud calls of many leases that started in one minute."""
+
+    begun_after: Sequence[float]
+    """Seconds from that minute to the status STARTING, ascending."""
+    done_after: Sequence[float]
+    """Seconds from that minute to the status ACTIVE, ascending."""
+    due: datetime
+    calls: int
+    """Calls of the cloud, of which"""
+    prepared_calls: int
+    """were made before the last second."""
+    most_calls_at_once: int
+
+
+def start_many(
+    measured: MeasuredInstallation, count: int, seconds_to_create_them: float, patience_seconds: float
+) -> Starts:
+    """Create leases for a host each that start in the same minute, and wait until they are active.
+
+    Args:
+        measured: The installation, without leases.
+        count: The number of leases.
+        seconds_to_create_them: The least time until the minute.
+        patience_seconds: The longest time from the minute on.
+
+    Raises:
+        RuntimeError: A lease was refused, or is not active in time.
+    """
+    due = _next_minute(seconds_to_create_them)
+    client = measured.client()
+    measured.control.reset_figures()
+    together(lambda number: _create(client, number, due), range(count))
+    if datetime.now(UTC) >= due - timedelta(seconds=1):  # noqa: TID251
+        raise RuntimeError(f"{count} leases were not created in {seconds_to_create_them:.0f} seconds")
+    _sleep_until(measured, due - timedelta(seconds=1))
+    prepared = measured.control.figures().calls.total()
+    measured.wait(lambda: measured.scalar(_NOT_IN, status="ACTIVE") == 0, patience_seconds)
+    figures, journal = measured.control.figures(), _Journal.read(measured.engine)
+    return Starts(
+        begun_after=_after(due, journal.entered("STARTING")),
+        done_after=_after(due, journal.entered("ACTIVE")),
+        due=due,
+        calls=figures.calls.total(),
+        prepared_calls=prepared,
+        most_calls_at_once=figures.peak_concurrency,
+    )
+
+
 def measure_due(measured: MeasuredInstallation) -> Iterator[Line]:
     """Yield the lines of many leases that start in one minute, and of many that end in one minute."""
     count = measured.effort.due_leases
     measured.control.set_latency_ms(LATENCY_MS)
-    due = _next_minute(measured.effort.seconds_to_create_them)
-    client = measured.client()
-    measured.control.reset_figures()
-    together(lambda number: _create(client, number, due), range(count))
-    _sleep_until(measured, due - timedelta(seconds=1))
-    prepared = measured.control.figures().calls.total()
-    measured.wait(lambda: measured.scalar(_NOT_IN, status="ACTIVE") == 0, _PATIENCE_SECONDS)
-    figures = measured.control.figures()
-    starts = _Journal.read(measured.engine)
-    calls = figures.calls.total()
-    yield from _due_lines("start", due, starts.entered("STARTING"), starts.entered("ACTIVE"))
-    yield _line("start of a lease: cloud calls, all", "calls", [calls / count])
-    yield _line(
-        "start of a lease: cloud calls from the last second on", "calls", [(calls - prepared) / count]
-    )
-    yield _line("start: cloud calls at once, at most", "calls", [figures.peak_concurrency])
+    starts = start_many(measured, count, measured.effort.seconds_to_create_them, _PATIENCE_SECONDS)
+    yield from _due_lines("start", starts.begun_after, starts.done_after)
+    yield _line("start of a lease: cloud calls, all", "calls", [starts.calls / count])
+    late_calls = starts.calls - starts.prepared_calls
+    yield _line("start of a lease: cloud calls from the last second on", "calls", [late_calls / count])
+    yield _line("start: cloud calls at once, at most", "calls", [starts.most_calls_at_once])
     if not measured.effort.with_end:
         _delete_all(measured)
         return
     measured.control.reset_figures()
     measured.wait(lambda: measured.scalar(_NOT_IN, status="TERMINATED") == 0, _PATIENCE_SECONDS)
-    ends = _Journal.read(measured.engine)
-    yield from _due_lines("end", due + _LIFE, ends.entered("TERMINATING"), ends.entered("TERMINATED"))
+    ends, due = _Journal.read(measured.engine), starts.due + _LIFE
+    begun, done = _after(due, ends.entered("TERMINATING")), _after(due, ends.entered("TERMINATED"))
+    yield from _due_lines("end", begun, done)
     yield _line("end of a lease: cloud calls", "calls", [measured.control.figures().calls.total() / count])
     _delete_all(measured)
 
@@ -121,10 +162,11 @@ class _Journal:
         return [row.at.replace(tzinfo=UTC) for row in self.rows if row.reason.endswith(f"-> {status}")]
 
 
-def _due_lines(what: str, due: datetime, begun: list[datetime], done: list[datetime]) -> Iterator[Line]:
-    begun_after, done_after = (
-        sorted((each - due).total_seconds() for each in instants) for instants in (begun, done)
-    )
+def _after(due: datetime, instants: Sequence[datetime]) -> Sequence[float]:
+    return sorted((each - due).total_seconds() for each in instants)
+
+
+def _due_lines(what: str, begun_after: Sequence[float], done_after: Sequence[float]) -> Iterator[Line]:
     count, last = len(done_after), begun_after[-1]
     name = f"{what} of {count} leases"
     targets = (Target.at_most(1, last, "s"),) if what == "start" else ()
