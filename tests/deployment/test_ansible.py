@@ -69,6 +69,8 @@ class Machine:
             "ANSIBLE_NOCOLOR": "1",
             "ANSIBLE_PIPELINING": "1",
             "ANSIBLE_DISPLAY_SKIPPED_HOSTS": "0",
+            # Compiling all libraries takes a large part of the time.
+            "PIP_COMPILE": "0",
         }
         command = [
             str(Path(sys.executable).with_name("ansible-playbook")),

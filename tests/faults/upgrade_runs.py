@@ -17,7 +17,7 @@ _LONGEST_MIX_SECONDS: Final = 600
 
 
 def upgrade_once(
-    database: Database, *, seed: int, processes: int, mixed_seconds: float, leases: int = 1
+    database: Database, *, seed: int, processes: int, mixed_seconds: float, lessees: int = 6
 ) -> tuple[Report, Upgrade]:
     """Upgrade a new installation of the previous release while lessees work.
 
@@ -26,7 +26,7 @@ def upgrade_once(
         seed: The seed of all choices except those of the processes themselves.
         processes: The number of managers, and of APIs.
         mixed_seconds: The time in which random processes are restarted with random releases.
-        leases: The minimum number of leases to create.
+        lessees: The number of lessees, who send one request after the other.
 
     Raises:
         AssertionError: A check failed.
@@ -34,8 +34,8 @@ def upgrade_once(
     """
     upgrade = Upgrade(mixed_seconds)
     wanted = Wanted(database=database, managers=processes, apis=processes, release="previous")
-    with faulted_installation(wanted) as faulted:
-        report = faulted.strike("upgrade", upgrade, seed=seed, leases=leases)
+    with faulted_installation(wanted, lessees=lessees) as faulted:
+        report = faulted.strike("upgrade", upgrade, seed=seed, leases=1)
     return report, upgrade
 
 
