@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import secrets
 import socket
 from collections import deque
@@ -20,6 +21,12 @@ _BLOCK: Final = 20
 _MOST_RESERVATIONS: Final = 12
 """Earlier ones of a process are no longer needed: their ports are used, or not needed any more."""
 _reservations: Final[deque[ExitStack]] = deque()
+
+
+@atexit.register
+def _release_all() -> None:
+    while _reservations:
+        _reservations.popleft().close()
 
 
 def choose(names: Sequence[str], taken: Collection[int] = ()) -> Mapping[str, int]:
