@@ -12,7 +12,7 @@ from faults.upgrades import Upgrade
 
 from rig.wanted import Database, Wanted
 
-DATABASES: Final[tuple[Database, ...]] = ("mariadb", "postgresql")
+DATABASES: Final[tuple[Database, ...]] = ("mariadb", "postgresql", "galera")
 _LONGEST_MIX_SECONDS: Final = 600
 
 
