@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pymysql
 import pytest
 import sqlalchemy as sa
+from oslo_db.exception import DBDeadlock
 from samples import make_lease
 
 from blazar.db.connection import Connection
@@ -185,3 +186,11 @@ def test_a_commit_on_a_cluster_without_a_majority_is_unavailable(text: str) -> N
 
     with pytest.raises(Unavailable), translated():
         raise sa.exc.OperationalError("COMMIT", {}, failure)
+
+
+@pytest.mark.parametrize(("writes", "meaning"), [(True, ConcurrentUpdate), (False, Unavailable)])
+def test_a_transaction_that_only_reads_has_no_part_in_a_deadlock(
+    writes: bool, meaning: type[Exception]
+) -> None:
+    with pytest.raises(meaning), translated(writes=writes):
+        raise DBDeadlock

@@ -63,4 +63,4 @@ def retrying(context: Context, once: Callable[[int], ResultT], *, attempts: int 
 def _longest_pause(attempts: int) -> float:
     """Return the longest pause in seconds after a number of attempts."""
     doublings = max(0, attempts - _SHORT_PAUSES)
-    return min(_LONGEST_PAUSE_SECONDS, _SHORT_PAUSE_SECONDS * 2**doublings)
+    return min(_LONGEST_PAUSE_SECONDS, _SHORT_PAUSE_SECONDS * 2.0**doublings)

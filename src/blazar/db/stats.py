@@ -38,7 +38,7 @@ class SqlStats:
 
     def read(self, now: datetime) -> Stats:
         """Return the statistics, all as of one instant. Raises Unavailable."""
-        with translated(), self._engine.connect() as connection:
+        with translated(writes=False), self._engine.connect() as connection:
             living = list(connection.execute(_RESERVATIONS))
             due, claimed, failing, oldest_due = connection.execute(_work(now)).one()
             messages, failed_messages, oldest_message = connection.execute(_OUTBOX).one()

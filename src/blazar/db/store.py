@@ -223,19 +223,25 @@ class SqlStore:
     @contextmanager
     def read(self, *, of_one_instant: bool = True) -> Iterator[SqlTransaction]:
         """Begin a read-only transaction. Raises Unavailable."""
-        with translated(), self._engine.connect() as connection:
+        with translated(writes=False), self._engine.connect() as connection:
             reading = connection if of_one_instant else connection.execution_options(**{LATEST: True})
             yield SqlTransaction(Connection(reading), self._clock, self._specs, self._first_number)
 
 
 @contextmanager
-def translated() -> Iterator[None]:
-    """Convert database errors to ConcurrentUpdate or Unavailable where they have that meaning."""
+def translated(*, writes: bool = True) -> Iterator[None]:
+    """Convert database errors to ConcurrentUpdate or Unavailable where they have that meaning.
+
+    A transaction that only reads has no part in a deadlock. But a node of a Galera cluster reports one for
+    each statement that waits for changes of other nodes while the node is separated from them.
+    """
     try:
         yield
     except oslo_exception.DBConnectionError as error:
         raise Unavailable("The database cannot be reached") from error
     except oslo_exception.DBDeadlock as error:
+        if not writes:
+            raise Unavailable("The database is separated from the other nodes of its cluster") from error
         raise ConcurrentUpdate("The database resolved a deadlock") from error
     except (oslo_exception.DBDuplicateEntry, oslo_exception.DBReferenceError) as error:
         raise ConcurrentUpdate("Another transaction added or removed the same row concurrently") from error
