@@ -15,7 +15,8 @@ from rig import galera
 _SECONDS_TO_NOTICE: Final = 5
 """Time after which the nodes treat one that is silent as down (``evs.suspect_timeout``)."""
 _TRANSFERS: Final = {"IST received": "IST", "SST received": "SST"}
-"""Lines in the log of a node about how it got the changes that it had missed."""
+"""Lines in the log of a node about how it got the changes that it had missed. With the first, the second one
+only says that a node whose own data were nearly complete is ready."""
 
 
 def pause_node(targets: Targets) -> None:
@@ -90,8 +91,8 @@ def _rejoin(targets: Targets, end: Callable[[Service], None]) -> None:
     with log.open("rb") as file:
         file.seek(known)
         lines = file.read().decode(errors="replace")
-    kinds = [kind for line, kind in _TRANSFERS.items() if line in lines]
-    print(f"{node.name} rejoined by {' and '.join(kinds) or 'neither IST nor SST'}", flush=True)
+    kind = next((kind for line, kind in _TRANSFERS.items() if line in lines), "neither IST nor SST")
+    print(f"{node.name} rejoined by {kind}", flush=True)
 
 
 GALERA_TROUBLES: Final[Mapping[str, Trouble]] = {

@@ -33,7 +33,10 @@ def upgrade_once(
         LabError: A process did not start.
     """
     upgrade = Upgrade(mixed_seconds)
-    wanted = Wanted(database=database, managers=processes, apis=processes, release="previous")
+    # With several applier threads, all commits of the previous release on Galera can hang.
+    wanted = Wanted(
+        database=database, managers=processes, apis=processes, release="previous", applier_threads=1
+    )
     with faulted_installation(wanted, lessees=lessees) as faulted:
         report = faulted.strike("upgrade", upgrade, seed=seed, leases=1)
     return report, upgrade
