@@ -12,7 +12,7 @@ import pytest
 from broker import broker_connection, broker_url
 from oslo_config import cfg
 from oslo_messaging._drivers.amqpdriver import AMQPIncomingMessage
-from programs import free_port
+from programs import free_port, wait_until
 from rpc.test_bus import CALLER, Named
 from rpc.test_bus import Slow as Held
 from wires import Wire
@@ -117,6 +117,12 @@ def test_requests_that_no_manager_receives_are_refused_and_have_no_effect(
     end(server)
 
 
+def count_consumers(queue: str) -> int:
+    with broker_connection() as connection:
+        found = connection.channel().queue_declare(queue, passive=True)
+        return int(found.consumer_count)
+
+
 @KINDS_OF_QUEUES
 def test_a_request_that_a_slow_manager_has_received_is_not_refused_while_the_manager_ends(
     through: Any, wire: Wire, topic: str, options: str
@@ -129,7 +135,8 @@ def test_a_request_that_a_slow_manager_has_received_is_not_refused_while_the_man
         received = pool.submit(client.list_leases, CALLER, None)
         assert slow.is_asked.wait(30)
         end_of_server = pool.submit(end, server)
-        # The queue has no consumer any more, so this request is refused, and only this one.
+        assert wait_until(lambda: count_consumers(topic) == 0)
+        # This request is refused, and only this one.
         late = pool.submit(client.list_leases, CALLER, None)
         with pytest.raises(Unavailable, match="No manager is running"):
             late.result()
