@@ -21,6 +21,7 @@ from blazar.cmd.leftover_check import check_leftovers
 from blazar.cmd.nova_conf import read_nova_conf
 from blazar.cmd.problems import run, sentence
 from blazar.db.clock import SqlClock
+from blazar.db.drivers import is_mariadb
 from blazar.db.engine import make_engine
 from blazar.db.guard import HOW_TO_INSTALL, missing_triggers
 from blazar.db.schema import current_revision, head_revision, oldest_usable_revision
@@ -151,7 +152,7 @@ class Checks(upgradecheck.UpgradeCommands):
 def check_guard(engine: sa.Engine) -> Result:
     """Return a warning if MariaDB lacks the triggers that refuse overlapping allocations."""
     with engine.connect() as connection:
-        if not getattr(connection.dialect, "is_mariadb", False):
+        if not is_mariadb(connection.dialect):
             return Result(upgradecheck.Code.SUCCESS)
         missing = missing_triggers(connection)
     if not missing:

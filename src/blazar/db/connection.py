@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from blazar.db.drivers import PsycopgConnection, PyMySQLConnection
+from blazar.db.drivers import PsycopgConnection, PyMySQLConnection, is_mariadb
 
 _MOST_ROWS: Final = 200
 """Number of rows that are collected; with more, the drivers' own ways are faster."""
@@ -96,8 +96,7 @@ class Connection:
 
 def _sends_several(dialect: sa.Dialect) -> bool:
     # MySQL has no compound statements outside of procedures.
-    is_mariadb = getattr(dialect, "is_mariadb", False)
-    return dialect.driver == "psycopg2" or (dialect.driver == "pymysql" and is_mariadb)
+    return dialect.driver == "psycopg2" or (dialect.driver == "pymysql" and is_mariadb(dialect))
 
 
 @dataclass(frozen=True, slots=True)

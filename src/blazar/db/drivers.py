@@ -43,6 +43,11 @@ def begin_transactions_of(engine: sa.Engine) -> None:
             sa.event.listen(engine, "begin", _begin_by_another_driver)
 
 
+def is_mariadb(dialect: sa.Dialect) -> bool:
+    """Return whether the database is MariaDB, and not MySQL, which has the same drivers."""
+    return bool(getattr(dialect, "is_mariadb", False))
+
+
 class PyMySQLConnection(pymysql.connections.Connection):
     """A connection to MariaDB in autocommit mode."""
 

@@ -13,6 +13,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from blazar.db.driver_errors import number_of
+from blazar.db.drivers import is_mariadb
 from blazar.db.lock_waits import execute_ddl
 from blazar.db.tables import NO_DOUBLE_PROMISE
 
@@ -56,7 +57,7 @@ def ensure_guard(connection: sa.Connection) -> bool:
 
     On other databases the migrations add the check, except on MySQL, where only the generations protect.
     """
-    if not getattr(connection.dialect, "is_mariadb", False):
+    if not is_mariadb(connection.dialect):
         return connection.dialect.name != "mysql"
     for name in missing_triggers(connection):
         try:
