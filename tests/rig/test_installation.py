@@ -76,7 +76,7 @@ def test_what_all_managers_missed_while_they_stood_still_is_done_when_they_go_on
         assert asked.result() == "ACTIVE"
 
 
-# Nodes of Galera end and come back in test_cluster.py.
+# Nodes of Galera are killed and come back in test_cluster.py.
 @pytest.mark.parametrize("installation", ["mariadb", "postgresql"], indirect=True)
 @pytest.mark.parametrize("end", ["stop", "kill"])
 def test_a_server_that_has_ended_comes_back_with_what_it_kept(installation: Installation, end: str) -> None:
