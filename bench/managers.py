@@ -22,15 +22,13 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
 
 import numpy
 
 from bench.service.crowding import OVERLAPS, PLENTY_WINDOWS, Crowd, run_crowd
 from bench.service.effort import QUICK
-from bench.service.measured_installation import measured_installation
+from bench.service.measured_installation import in_own_process, measured_installation
 from rig.wanted import Database
 
 NUMBERS = (1, 2, 4)
@@ -73,10 +71,7 @@ def main() -> int:
     points: list[Point] = []
     overlaps = 0
     for number in NUMBERS:
-        # In a process of its own, since the libraries read one configuration in each.
-        with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-            arguments = (options.database, number, options.hosts, options.seconds)
-            point, found = pool.submit(measure, *arguments).result()
+        point, found = in_own_process(measure, options.database, number, options.hosts, options.seconds)
         points.append(point)
         overlaps += found
         if number == NUMBERS[0]:

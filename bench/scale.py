@@ -17,19 +17,17 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from multiprocessing import get_context
 from typing import Final
 
 import numpy
 
 from bench.filling import BEGIN, DAY, book
-from bench.service.creating import KINDS, date
+from bench.service.creating import ANY_HOST, date
 from bench.service.crowding import GRANTED, OVERLAPS, PLENTY_WINDOWS, run_crowd
 from bench.service.effort import QUICK
-from bench.service.measured_installation import MeasuredInstallation, measured_installation
+from bench.service.measured_installation import MeasuredInstallation, in_own_process, measured_installation
 from bench.service.starting import LATENCY_MS, prepare, start_many
 from rig.usage import resident_mebibytes
 from rig.wanted import Database
@@ -76,9 +74,7 @@ def main() -> int:
     options = parser.parse_args()
     overlaps = 0
     for name in options.only:
-        # In a process of its own, since the libraries read one configuration in each.
-        with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-            overlaps += pool.submit(run, name, options.database, options.scale, options.seconds).result()
+        overlaps += in_own_process(run, name, options.database, options.scale, options.seconds)
     load = ", ".join(f"{each:.1f}" for each in os.getloadavg())
     print(f"{options.database}, {os.cpu_count()} cores, load of the machine: {load}; {overlaps} overlaps")
     return int(overlaps > 0)
@@ -108,9 +104,8 @@ def measure_start(measured: MeasuredInstallation) -> Iterator[Figure]:
     measured.fill(hosts, 0, BOOKINGS, 0)
     what = f"{hosts} hosts x {BOOKINGS} bookings"
     client = measured.client()
-    wanted = {**KINDS["host"], "hypervisor_properties": "", "resource_properties": ""}
     dates = {"start_date": date(BEGIN + DAY / 2), "end_date": date(BEGIN + DAY / 2 + timedelta(hours=1))}
-    body = {"name": "first", **dates, "reservations": [wanted]}
+    body = {"name": "first", **dates, "reservations": [ANY_HOST]}
     began = time.monotonic()
     manager.start()
     measured.wait(lambda: client.ask("POST", "/leases", body).status == GRANTED, PATIENCE_SECONDS)
@@ -146,7 +141,7 @@ def measure_growth(measured: MeasuredInstallation) -> Iterator[Figure]:
 
 
 def measure_due(measured: MeasuredInstallation) -> Iterator[Figure]:
-    """Yield when leases that start in one minute were begun and done."""
+    """Yield when leases that start in one minute begin to start, and when they are active."""
     count = measured.effort.due_leases
     prepare(measured)
     measured.control.set_latency_ms(LATENCY_MS)
@@ -154,8 +149,8 @@ def measure_due(measured: MeasuredInstallation) -> Iterator[Figure]:
     last = starts.begun_after[-1]
     first = float(numpy.percentile(starts.begun_after[:FIRST], 99))
     name = f"due, {count} leases"
-    yield Figure(f"{name}: the last one is begun with after", f"{last:.1f} s", "<= 60 s", last <= 60)
-    of_first = f"{name}: 99 % of the first {min(FIRST, count)} are begun with after"
+    yield Figure(f"{name}: the last one begins after", f"{last:.1f} s", "<= 60 s", last <= 60)
+    of_first = f"{name}: 99 % of the first {min(FIRST, count)} begin after"
     yield Figure(of_first, f"{first:.1f} s", "<= 2 s", first <= 2)
     yield Figure(f"{name}: the last one is active after", f"{starts.done_after[-1]:.1f} s")
     yield Figure(f"{name}: cloud calls of a start", f"{starts.calls / count:.2f}")

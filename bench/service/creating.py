@@ -39,6 +39,8 @@ KINDS: Final[Mapping[str, Mapping[str, object]]] = {
     "network": {"resource_type": "network", "network_name": "bench", "amount": 2},
 }
 """The reservations of leases, by kind."""
+ANY_HOST: Final = {**KINDS["host"], "hypervisor_properties": "", "resource_properties": ""}
+"""A reservation that each host satisfies."""
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ import numpy
 
 from bench.filling import BEGIN
 from bench.service.client import Client
-from bench.service.creating import KINDS, date
+from bench.service.creating import ANY_HOST, date
 from bench.service.lines import Line, Target, over_runs
 from bench.service.measured_installation import CLIENTS, MeasuredInstallation, together
 from cloudlab.service import Service
@@ -154,9 +154,8 @@ def _work(measured: MeasuredInstallation) -> Mapping[str, float]:
 def _ask(
     client: Client, crowd: Crowd, chance: random.Random, windows: int, still: Callable[[], bool]
 ) -> None:
-    wanted = {**KINDS["host"], "hypervisor_properties": "", "resource_properties": ""}
     while still():
         start = BEGIN + timedelta(minutes=10 * chance.randrange(windows))
         dates = {"start_date": date(start), "end_date": date(start + timedelta(minutes=10))}
-        answer = client.ask("POST", "/leases", {"name": "crowd", **dates, "reservations": [wanted]})
+        answer = client.ask("POST", "/leases", {"name": "crowd", **dates, "reservations": [ANY_HOST]})
         crowd.note(answer.status, answer.milliseconds)

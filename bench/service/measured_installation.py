@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from http import HTTPStatus
+from multiprocessing import get_context
 from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
@@ -157,6 +158,16 @@ def measured_installation(
             )
         control.close()
         engine.dispose()
+
+
+def in_own_process(measure: Callable[..., _RESULT], *arguments: Any) -> _RESULT:
+    """Return the result of a function that is called in a new process.
+
+    A program that measures several installations needs this, since the libraries read one configuration in
+    each process.
+    """
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return pool.submit(measure, *arguments).result()
 
 
 def together(act: Callable[[Any], _RESULT], items: Sequence[Any]) -> list[_RESULT]:

@@ -12,7 +12,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from bench.service.client import Client
-from bench.service.creating import KINDS, date
+from bench.service.creating import ANY_HOST, date
 from bench.service.lines import Line, Target
 from bench.service.measured_installation import MeasuredInstallation, together
 
@@ -20,7 +20,6 @@ LATENCY_MS: Final = 20
 _MINUTE: Final = timedelta(minutes=1)
 _LIFE: Final = 2 * _MINUTE
 _PATIENCE_SECONDS: Final = 240
-_LEASE: Final = {**KINDS["host"], "hypervisor_properties": "", "resource_properties": ""}
 _ENTRIES: Final = (
     "SELECT l.id, j.reason, MIN(j.at) AS at FROM leases l JOIN journal j ON j.lease_id = l.id"
     " WHERE j.event = 'lease.status' GROUP BY l.id, j.reason"
@@ -113,7 +112,7 @@ def measure_big(measured: MeasuredInstallation) -> Iterator[Line]:
     hosts, client = measured.effort.big_lease_hosts, measured.client()
     measured.control.set_latency_ms(LATENCY_MS)
     measured.control.reset_figures()
-    wanted = {**_LEASE, "min": hosts, "max": hosts}
+    wanted = {**ANY_HOST, "min": hosts, "max": hosts}
     end = date(datetime.now(UTC) + timedelta(hours=1))  # noqa: TID251
     body = {"name": "big", "start_date": "now", "end_date": end, "reservations": [wanted]}
     began = time.monotonic()
@@ -170,8 +169,8 @@ def _due_lines(what: str, begun_after: Sequence[float], done_after: Sequence[flo
     count, last = len(done_after), begun_after[-1]
     name = f"{what} of {count} leases"
     targets = (Target.at_most(1, last, "s"),) if what == "start" else ()
-    yield _line(f"{name}: half are begun with after", "s", [statistics.median(begun_after)])
-    yield _line(f"{name}: all are begun with after", "s", [last], *targets)
+    yield _line(f"{name}: half begin after", "s", [statistics.median(begun_after)])
+    yield _line(f"{name}: all begin after", "s", [last], *targets)
     yield _line(f"{name}: half are done after", "s", [statistics.median(done_after)])
     yield _line(f"{name}: all are done after", "s", [done_after[-1]])
     yield _line(f"{name}: a second", "leases/s", [count / done_after[-1]])
@@ -185,7 +184,7 @@ def _line(
 
 def _create(client: Client, number: int, due: datetime) -> None:
     dates = {"start_date": date(due), "end_date": date(due + _LIFE)}
-    body = {"name": f"due {number}", **dates, "reservations": [_LEASE]}
+    body = {"name": f"due {number}", **dates, "reservations": [ANY_HOST]}
     client.ask("POST", "/leases", body).expect(201)
 
 
