@@ -7,18 +7,20 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 
 import pytest
 import sqlalchemy as sa
 from clocks import EPOCH, ManualClock
 from databases import empty_tables
 from faults.broker_troubles import BROKER_TROUBLES
+from faults.client import Client, Said
 from faults.galera_troubles import GALERA_TROUBLES
 from faults.runs import FaultedInstallation, faulted_installation
 from faults.troubles import TROUBLES
 from installations import require_installation
 from oslo_db.exception import DBDeadlock
+from programs import wait_until
 from samples import HOUR, make_host, make_lease
 
 from blazar.db.connection import Connection
@@ -36,6 +38,7 @@ from rig.wanted import Wanted
 
 LEASES = 40
 FEW_LEASES = 10
+CONSECUTIVE = 30
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +76,20 @@ def test_every_answer_comes_true_once_whatever_happens_to_a_broker(
     print(report)
     assert report.strikes >= 1
     assert report.notices > 0
+
+
+def test_requests_are_served_while_the_database_of_one_manager_is_down(faulted: FaultedInstallation) -> None:
+    node = faulted.installation.databases[-1]
+    node.stop()
+    try:
+        with closing(Client(faulted.gateway, "user")) as client:
+            # The broker gives requests to three managers in turn.
+            assert wait_until(
+                lambda: all(client.ask("GET", "/leases").said is Said.DONE for _ in range(CONSECUTIVE))
+            )
+    finally:
+        node.start()
+        node.wait_until_answers()
 
 
 HOST, LEASE = make_host("1"), make_lease("lease")

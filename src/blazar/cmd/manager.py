@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import sqlalchemy as sa
 from oslo_config import cfg
@@ -27,6 +27,7 @@ from blazar.known_options import check_keys
 from blazar.manager.build import configured_context, guarded, manager_name, warm_up
 from blazar.manager.channels import make_notice_sender
 from blazar.manager.clocks import SystemClock
+from blazar.manager.database_check import DatabaseCheck
 from blazar.manager.instrumentation import all_problems, instrumented
 from blazar.manager.plugins import PluginError, load_cloud
 from blazar.manager.service import ManagerService
@@ -39,6 +40,7 @@ from blazar.ports.metrics import OF_MANAGER
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import make_sender
 from blazar.rpc.bus import get_transport, make_server, make_wake_others
+from blazar.rpc.consumer_priority import receive_requests
 from blazar.rpc.ending import end
 from blazar.rpc.host_notifications import HostNotifications
 from blazar.rpc.notifications import BusNotifier
@@ -47,6 +49,9 @@ from blazar.telemetry.measured import MeasuredNotifier, measured_manager
 from blazar.telemetry.pages import manager_pages
 from blazar.telemetry.process_metrics import ProcessMetrics
 from blazar.telemetry.server import PagesServer
+
+if TYPE_CHECKING:
+    from wsgiref.types import WSGIApplication
 
 _CHECK_SECONDS = 1.0
 
@@ -98,17 +103,18 @@ def serve(arguments: Sequence[str], clock: Clock, reference_of: Callable[[sa.Eng
     reconciler = Reconciler(context, name, sender, waker.event, make_notice_sender(conf, context))
     manager = measured_manager(ManagerService(context), telemetry.meter)
     rpc_server = make_server(transport, server.rpc_topic, name, manager, waker.event.set)
-    beside: list[_Part] = [*_listeners(conf, context)]
+
+    def receive(answers: bool) -> None:
+        receive_requests(rpc_server, server.rpc_topic, last=not answers)
+
+    beside: list[_Part] = [*_listeners(conf, context), DatabaseCheck(engine, receive)]
     if server.metrics.listen_port is not None:
         check = SelfCheck(transport, server.rpc_topic, name, clock)
         telemetry.show_database(SqlStats(engine), clock, server.metrics.kept_for_seconds)
         levels = CapacityLevels(context, server.metrics.capacity)
         telemetry.show_capacity(levels, server.metrics.kept_for_seconds)
         pages = manager_pages(telemetry.page(), all_problems(reconciler.problems, check.problems))
-        try:
-            beside += [PagesServer(pages, server.metrics.listen_host, server.metrics.listen_port), check]
-        except OSError as error:
-            raise PluginError(f"[metrics] listen_port: {error.strerror}") from error
+        beside += [_listening(pages, server.metrics.listen_host, server.metrics.listen_port), check]
     warm_up(context)
     # Start these first, so that metrics and health checks are available while the other parts wait.
     for each in beside:
@@ -123,6 +129,14 @@ def serve(arguments: Sequence[str], clock: Clock, reference_of: Callable[[sa.Eng
     end(rpc_server)
     reconciler.stop()
     return _leave(code, reconciler)
+
+
+def _listening(pages: WSGIApplication, host: str, port: int) -> PagesServer:
+    """Return the server of pages. Raises PluginError if its port cannot be used."""
+    try:
+        return PagesServer(pages, host, port)
+    except OSError as error:
+        raise PluginError(f"[metrics] listen_port: {error.strerror}") from error
 
 
 def _wait(stop: threading.Event, reconciler: Reconciler) -> int:
