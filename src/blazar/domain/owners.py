@@ -17,30 +17,35 @@ class Owners:
     """
 
     def __init__(self) -> None:
-        self._codes: dict[ReservationId, dict[int | None, int]] = {}
+        # Apart, because a dictionary for each of a million reservations takes most of the memory of an index.
+        self._codes: dict[ReservationId, int] = {}
+        self._expiring: dict[ReservationId, dict[int, int]] = {}
         self._next = 0
 
     def code(self, reservation_id: ReservationId | None, expires_at: int | None = None) -> int:
         """Return the number for bookings of a reservation that expire at this instant, in microseconds."""
         if reservation_id is None:
             return NO_OWNER
-        codes = self._codes.setdefault(reservation_id, {})
-        code = codes.get(expires_at)
-        if code is None:
-            # A number is never used again: keep_only may forget numbers in between.
-            code = codes[expires_at] = self._next
-            self._next += 1
+        # A number is never used again: keep_only may forget numbers in between.
+        if expires_at is None:
+            code = self._codes.setdefault(reservation_id, self._next)
+        else:
+            code = self._expiring.setdefault(reservation_id, {}).setdefault(expires_at, self._next)
+        self._next = max(self._next, code + 1)
         return code
 
     def codes_of(self, reservation_ids: Iterable[ReservationId]) -> Iterator[int]:
         """Yield all numbers of these reservations; those without bookings have none."""
         for each in set(reservation_ids):
-            yield from self._codes.get(each, {}).values()
+            if each in self._codes:
+                yield self._codes[each]
+            yield from self._expiring.get(each, {}).values()
 
     def keep_only(self, living: Collection[int]) -> None:
         """Forget all other numbers."""
+        self._codes = {key: code for key, code in self._codes.items() if code in living}
         kept = {
             key: {at: code for at, code in codes.items() if code in living}
-            for key, codes in self._codes.items()
+            for key, codes in self._expiring.items()
         }
-        self._codes = {key: codes for key, codes in kept.items() if codes}
+        self._expiring = {key: codes for key, codes in kept.items() if codes}
