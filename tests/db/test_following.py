@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import threading
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -19,6 +22,7 @@ from blazar.booking.index import AvailabilityIndex
 from blazar.db.store import SqlStore
 from blazar.db.tables import resources
 from blazar.domain.availability import Availability
+from blazar.domain.errors import Unavailable
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.domain.providers import HostProvider, Inventory
 from blazar.plugins.hosts.store import HOST_STORE
@@ -26,11 +30,13 @@ from blazar.ports.store import Transaction
 
 HOST_IDS = [ResourceId(str(number)) for number in range(3)]
 ONE, TWO = HOST_IDS[1:]
+FIRST_HOURS = 6
+LONG_SECONDS, SHORT_SECONDS = 30, 0.2
 
 
-def known(index: Availability, owners: list[ReservationId]) -> object:
+def known(index: Availability, owners: list[ReservationId], end: int = 14) -> object:
     """Return the visible state of an index: when each host is free, and for which reservations."""
-    hours = [window(hour, hour + 1) for hour in range(14)]
+    hours = [window(hour, hour + 1) for hour in range(end)]
     now = at(3)
     return {
         host_id: [
@@ -196,13 +202,51 @@ def test_an_index_that_follows_knows_what_one_that_is_new_does(
         empty_tables(database)
 
 
-def assert_knows_all(index: AvailabilityIndex, store: SqlStore, life: Life) -> None:
+@settings(max_examples=10, deadline=None)
+@given(st.lists(STEPS, min_size=2, max_size=8), st.lists(STEPS, min_size=2, max_size=8))
+def test_an_index_with_the_first_bookings_knows_the_first_hours_until_it_has_loaded_all(
+    database: sa.Engine,
+    before: list[tuple[str, list[ResourceId], int, str]],
+    after: list[tuple[str, list[ResourceId], int, str]],
+) -> None:
+    clock = ManualClock()
+    store = SqlStore(database, clock, {})
+    insert_hosts(store)
+    life, index = Life(store), AvailabilityIndex(store, clock, "host")
+
+    def live(steps: list[tuple[str, list[ResourceId], int, str]]) -> None:
+        for act, host_ids, number, _ in steps:
+            if life.leases or act in ("create", "refuse", "purge", "describe"):
+                getattr(life, act)(host_ids, number)
+            clock.advance(timedelta(seconds=7))
+
+    try:
+        live(before)
+        # A search in the last of these hours also looks at the cleaning time after it.
+        index.load_first(at(FIRST_HOURS + 1))
+        assert not index.has_all
+        assert_knows_all(index, store, life, FIRST_HOURS)
+        live(after)
+        assert_knows_all(index, store, life, FIRST_HOURS)
+        index.load_all()
+        assert index.has_all
+        assert_knows_all(index, store, life)
+    finally:
+        empty_tables(database)
+
+
+def assert_knows_all(
+    index: AvailabilityIndex, store: SqlStore, life: Life, first_hours: int | None = None
+) -> None:
+    """Check that an index knows what the database has, in all hours or the first ones."""
     owners = [ReservationId(f"{each}-r0") for each in life.leases]
-    with index.searching() as followed, store.read() as transaction:
+    until = None if first_hours is None else at(first_hours + 1)
+    with index.searching(until) as followed, store.read() as transaction:
         reader = transaction.availability
         loaded = Availability()
         loaded.load(reader.read("host", None), reader.all_bookings("host"))
-        assert known(followed, owners) == known(loaded, owners)
+        hours = first_hours or 14
+        assert known(followed, owners, hours) == known(loaded, owners, hours)
 
 
 def test_only_changed_bookings_are_read(store: SqlStore, engine: sa.Engine) -> None:
@@ -276,3 +320,51 @@ def test_a_host_that_was_registered_again_unseen_is_read_whole(
     life.create([ONE], 5)
 
     assert_knows_all(index, store, life)
+
+
+def test_a_search_that_needs_later_bookings_waits_until_all_are_loaded(store: SqlStore) -> None:
+    insert_hosts(store)
+    life, index = Life(store), AvailabilityIndex(store, ManualClock(), "host")
+    life.create([ONE], 1)
+    life.create([TWO], 10)
+    index.load_first(at(FIRST_HOURS))
+    searches = {"near": at(FIRST_HOURS), "later": at(11), "at any time": None}
+    done = {name: threading.Event() for name in searches}
+
+    def search(name: str) -> int:
+        with index.searching(searches[name]) as view:
+            done[name].set()
+            return int(view.free(window(10, 11), now=at(0), cleaning_time=HOUR / 2).sum())
+
+    with ThreadPoolExecutor(len(searches)) as pool:
+        found = {name: pool.submit(search, name) for name in searches}
+        try:
+            assert done["near"].wait(LONG_SECONDS)
+            assert not done["later"].wait(SHORT_SECONDS)
+            assert not done["at any time"].is_set()
+        finally:
+            index.load_all()
+        assert found["later"].result() == found["at any time"].result() == len(HOST_IDS) - 1
+
+
+def test_bookings_that_could_not_be_loaded_are_loaded_by_the_next_search(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    insert_hosts(store)
+    life, index = Life(store), AvailabilityIndex(store, ManualClock(), "host")
+    life.create([TWO], 10)
+    index.load_first(at(FIRST_HOURS))
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "read", no_database)
+        with pytest.raises(Unavailable):
+            index.load_all()
+        with pytest.raises(Unavailable), index.searching_on():
+            pass
+
+    assert_knows_all(index, store, life)
+
+
+@contextmanager
+def no_database(*, of_one_instant: bool = True) -> Iterator[Transaction]:
+    raise Unavailable("away")
+    yield

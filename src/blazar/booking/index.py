@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from blazar.booking.contention import FairLock
 from blazar.domain.availability import Availability, Resource
 from blazar.domain.bookings import Booking
+from blazar.domain.errors import Unavailable
 from blazar.domain.lease import ResourceId
 from blazar.domain.offers import EXPIRY_GRACE
 from blazar.domain.requirements import Fact, Requirement
@@ -100,6 +101,10 @@ class AvailabilityIndex:
         self._doubted: set[ResourceId] = set()
         self._doubting = threading.Lock()
         self._availability: Availability | None = None
+        self._until: datetime | None = None
+        """While only the first bookings are loaded: the time from which bookings may be missing."""
+        self._has_all = threading.Event()
+        self._has_all.set()
         self._watermark = Watermark(0)
         self._refreshed_at: datetime | None = None
         self._version: str | None = None
@@ -109,20 +114,55 @@ class AvailabilityIndex:
         """Subtract what *error* returns from the clock to judge whether a booking has expired."""
         self._clock_error = error
 
+    def load_first(self, until: datetime) -> None:
+        """Load the bookings that start before *until*, for searches until :meth:`load_all` has returned.
+
+        Raises:
+            Unavailable: The database cannot be read.
+        """
+        now = self._clock.now()
+        with self._lock, self._store.read() as transaction:
+            self._take(self._read_bookings(transaction.availability, until), now, until)
+
+    def load_all(self) -> None:
+        """Load all bookings; meanwhile, other threads can search among the first ones.
+
+        Raises:
+            Unavailable: The database cannot be read. The next search loads the bookings.
+        """
+        now, loaded = self._clock.now(), None
+        try:
+            with self._store.read() as transaction:
+                loaded = self._read_bookings(transaction.availability, None)
+        finally:
+            with self._lock:
+                self._take(loaded or (None, Watermark(0)), now)
+
+    @property
+    def has_all(self) -> bool:
+        """Return whether searches at any time can begin."""
+        return self._has_all.is_set()
+
     @contextmanager
-    def searching_on(self) -> Iterator[Availability]:
+    def searching_on(self, until: datetime | None = None) -> Iterator[Availability]:
         """Yield the bookings as last read, for a further search of a request that has just searched.
 
-        Other requests may search between two searches of a request.
+        Other requests may search between two searches of a request. *until* is as for :meth:`searching`.
         """
-        with self._lock:
-            assert self._availability is not None
+        with self._locked(until):
+            if self._availability is None:
+                raise Unavailable("The bookings cannot be read")
             yield self._availability
 
     @contextmanager
-    def searching(self) -> Iterator[Availability]:
-        """Yield the current bookings. Holds the lock: other searches wait, so keep the block short."""
-        with self._lock:
+    def searching(self, until: datetime | None = None) -> Iterator[Availability]:
+        """Yield the current bookings. Holds the lock: other searches wait, so keep the block short.
+
+        Args:
+            until: The search needs no bookings that start at this time or later; None if it needs all. While
+                a manager starts, it waits for fewer of them.
+        """
+        with self._locked(until):
             # Changes are read by one statement. What they make it necessary to read again is read in an order
             # in which a later commit shows as a generation that is too old.
             with self._store.read(of_one_instant=self._must_load) as transaction:
@@ -130,6 +170,15 @@ class AvailabilityIndex:
             assert self._availability is not None
             self._availability.bookings.drop_expired(self._clock.now() - self._clock_error() - EXPIRY_GRACE)
             yield self._availability
+
+    @contextmanager
+    def _locked(self, until: datetime | None) -> Iterator[None]:
+        """Hold the lock as soon as the needed bookings are loaded."""
+        known = self._until
+        if known is not None and (until is None or until > known):
+            self._has_all.wait()
+        with self._lock:
+            yield
 
     def doubt(self, resource_ids: Collection[str]) -> None:
         """Read these resources from the database before the next search; ignore those of other collections.
@@ -202,8 +251,7 @@ class AvailabilityIndex:
         with self._doubting:
             doubted, self._doubted = self._doubted, set()
         if self._availability is None or must_load:
-            self._load(reader)
-            self._refreshed_at = now
+            self._take(self._read_bookings(reader, None), now)
             return
         self._refreshed_at = now
         watermark = self._watermark
@@ -236,12 +284,25 @@ class AvailabilityIndex:
         if booked:
             self._reload_bookings(reader, availability, booked)
 
-    def _load(self, reader: AvailabilityReader) -> None:
+    def _take(
+        self, loaded: tuple[Availability | None, Watermark], at: datetime, until: datetime | None = None
+    ) -> None:
+        """Search among what was loaded: the bookings that start before *until*; all for None."""
+        self._availability, self._watermark = loaded
+        self._refreshed_at, self._until, self._version = at, until, None
+        if until is None:
+            self._has_all.set()
+        else:
+            self._has_all.clear()
+
+    def _read_bookings(
+        self, reader: AvailabilityReader, until: datetime | None
+    ) -> tuple[Availability, Watermark]:
         watermark = Watermark(max(0, reader.last_change() - _REREAD))
         availability = Availability(self._casefold_facts)
-        resources, parts = self._read(reader, None), reader.all_bookings(self._collection)
-        availability.load(resources, parts, reader.without_lease(self._collection))
-        self._availability, self._watermark, self._version = availability, watermark, None
+        parts = reader.all_bookings(self._collection, until)
+        availability.load(self._read(reader, None), parts, reader.without_lease(self._collection))
+        return availability, watermark
 
     def _read(
         self, reader: AvailabilityReader, resource_ids: Collection[ResourceId] | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from blazar.booking.context import Context, Plugin
@@ -15,10 +15,12 @@ from blazar.booking.shares import beside, count_units, together
 from blazar.booking.specs import booked_window, intact_spec, need_of, requirement_of
 from blazar.booking.visibility import visible_to
 from blazar.domain.availability import Availability, Shuffle
+from blazar.domain.bookings import LONG_FREE
 from blazar.domain.capacity import Share
 from blazar.domain.errors import BadRequest, Conflict, NotEnoughResources, rebuild
 from blazar.domain.grouped_units import part_of
 from blazar.domain.grouping import Grouping
+from blazar.domain.instants import moved
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Holdings, Lease, Reservation, ReservationId, ResourceId
 from blazar.domain.rules.permit import Permit
@@ -290,13 +292,21 @@ def _find_in_turn(
         )
         collection = search.plugin.collection
         index = context.indexes[collection]
-        with index.searching_on() if collection in begun else index.searching() as view:
+        until = _last_needed(search, wish)
+        with index.searching_on(until) if collection in begun else index.searching(until) as view:
             begun.add(collection)
             found = _choose(context, replace(search, wish=wish), view, is_confirmed=is_confirmed)
             chosen.append(found)
             # An earlier search may have seen an older generation; the claim must be made on that one.
             generations = {each: view.generation_of(each) for each in found} | generations
     return Found(chosen=tuple(chosen), generations=generations)
+
+
+def _last_needed(search: Search, wish: Wish[Any]) -> datetime | None:
+    """Return the time from which on no booking matters for a search; None if usage rules may look at any."""
+    if search.permit is not None:
+        return None
+    return moved(wish.window.end, wish.cleaning_time + LONG_FREE)
 
 
 def _shuffle(context: Context, attempt: int) -> Shuffle | None:

@@ -24,7 +24,7 @@ from blazar.db.engine import make_engine
 from blazar.db.schema import is_usable
 from blazar.db.stats import SqlStats
 from blazar.known_options import check_keys
-from blazar.manager.build import configured_context, guarded, manager_name, warm_up
+from blazar.manager.build import configured_context, guarded, load_all, manager_name, warm_up_for_first
 from blazar.manager.channels import make_notice_sender
 from blazar.manager.clocks import SystemClock
 from blazar.manager.database_check import DatabaseCheck
@@ -52,6 +52,9 @@ from blazar.telemetry.server import PagesServer
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
+
+    # Imported before the bus is, it would choose another kind of threads.
+    from oslo_messaging import MessageHandlingServer
 
 _CHECK_SECONDS = 1.0
 
@@ -103,10 +106,7 @@ def serve(arguments: Sequence[str], clock: Clock, reference_of: Callable[[sa.Eng
     reconciler = Reconciler(context, name, sender, waker.event, make_notice_sender(conf, context))
     manager = measured_manager(ManagerService(context), telemetry.meter)
     rpc_server = make_server(transport, server.rpc_topic, name, manager, waker.event.set)
-
-    def receive(answers: bool) -> None:
-        receive_requests(rpc_server, server.rpc_topic, last=not answers)
-
+    receive = partial(_receive, rpc_server, server.rpc_topic, context)
     beside: list[_Part] = [*_listeners(conf, context), DatabaseCheck(engine, receive)]
     if server.metrics.listen_port is not None:
         check = SelfCheck(transport, server.rpc_topic, name, clock)
@@ -115,12 +115,13 @@ def serve(arguments: Sequence[str], clock: Clock, reference_of: Callable[[sa.Eng
         telemetry.show_capacity(levels, server.metrics.kept_for_seconds)
         pages = manager_pages(telemetry.page(), all_problems(reconciler.problems, check.problems))
         beside += [_listening(pages, server.metrics.listen_host, server.metrics.listen_port), check]
-    warm_up(context)
+    warm_up_for_first(context)
     # Start these first, so that metrics and health checks are available while the other parts wait.
     for each in beside:
         each.start()
     rpc_server.start()
     reconciler.start()
+    threading.Thread(target=load_all, args=[context], name="load-bookings", daemon=True).start()
     _logger.info("manager has started: name=%s plugins=%s", name, ", ".join(server.plugins))
     code = _wait(stop, reconciler)
     context.ending.set()
@@ -137,6 +138,12 @@ def _listening(pages: WSGIApplication, host: str, port: int) -> PagesServer:
         return PagesServer(pages, host, port)
     except OSError as error:
         raise PluginError(f"[metrics] listen_port: {error.strerror}") from error
+
+
+def _receive(rpc_server: MessageHandlingServer, topic: str, context: Context, answers: bool) -> None:
+    """Receive requests last while the database does not answer, or not all bookings are loaded."""
+    is_ready = answers and all(each.has_all for each in context.indexes.values())
+    receive_requests(rpc_server, topic, last=not is_ready)
 
 
 def _wait(stop: threading.Event, reconciler: Reconciler) -> int:

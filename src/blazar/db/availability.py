@@ -170,8 +170,8 @@ class SqlAvailability:
             *(_maintenance_booking(row) for row in self._connection.execute(maintained.where(is_ours))),
         ]
 
-    def all_bookings(self, collection: str) -> Iterator[BookingColumns]:
-        """Yield all bookings of a collection's resources, some thousands at a time."""
+    def all_bookings(self, collection: str, until: datetime | None = None) -> Iterator[BookingColumns]:
+        """Yield the bookings of a collection's resources that start before *until*, part by part."""
         # Naive UTC, as stored: numpy converts it to numbers much faster than aware instants.
         columns = [
             sa.type_coerce(column, sa.DateTime) if isinstance(column.type, Instant) else column
@@ -180,6 +180,8 @@ class SqlAvailability:
         own = sa.select(resources.c.id).where(resources.c.collection == collection)
         # The driver's objects for all rows together take many times the memory of the result.
         query = sa.select(*columns).where(allocations.c.resource_id.in_(own))
+        if until is not None:
+            query = query.where(allocations.c.start_at < until)
         found = self._connection.execute(query.execution_options(yield_per=_ROWS_AT_ONCE))
         for rows in found.partitions():
             yield _booking_columns(rows)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import socket
 import sys
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 
 import sqlalchemy as sa
 from oslo_config.cfg import ConfigOpts
@@ -34,6 +36,11 @@ from blazar.settings import Settings
 
 SWITCH_INTERVAL_SECONDS = 0.0005
 """Time that a thread may compute while others wait. With Python's default of 5 ms, queries delay requests."""
+
+_FIRST_DAYS = timedelta(days=8)
+"""A lease that begins now and lasts for a week, and the day around it by which hosts are preferred."""
+
+_logger = logging.getLogger(__name__)
 
 
 def manager_name() -> str:
@@ -108,15 +115,37 @@ def guarded(context: Context, reference: ReferenceClock) -> Context:
 
 
 def warm_up(context: Context) -> None:
-    """Load the indexes of bookings and compare the clocks, so that no request has to wait for that.
-
-    The loaded objects are excluded from garbage collection, which would otherwise scan them again and again
-    while requests wait.
-    """
+    """Load the indexes of bookings and compare the clocks, so that no request has to wait for that."""
     for index in context.indexes.values():
         index.refresh()
     context.clock_guard.compare(context.meter)
     favour_short_requests()
+    _keep_from_garbage_collection()
+
+
+def warm_up_for_first(context: Context) -> None:
+    """Do as :func:`warm_up` for requests of the next days; :func:`load_all` has to follow in a thread."""
+    until = context.clock.now() + _FIRST_DAYS
+    for index in context.indexes.values():
+        index.load_first(until)
+    context.clock_guard.compare(context.meter)
+    favour_short_requests()
+
+
+def load_all(context: Context) -> None:
+    """Load the bookings that :func:`warm_up_for_first` has left out."""
+    for index in context.indexes.values():
+        try:
+            index.load_all()
+        except Exception as error:
+            # Any error: the other indexes are needed anyway. The next search tries again, and raises it.
+            _logger.warning("cannot load all bookings: reason=%s", error)
+    _keep_from_garbage_collection()
+    _logger.info("all bookings are loaded")
+
+
+def _keep_from_garbage_collection() -> None:
+    """Exclude what was loaded, which would otherwise be scanned again and again while requests wait."""
     gc.collect()
     gc.freeze()
 

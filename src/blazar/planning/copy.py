@@ -82,9 +82,9 @@ class CopiedIndex(AvailabilityIndex):
         return copy
 
     @contextmanager
-    def searching(self) -> Iterator[Availability]:
+    def searching(self, until: datetime | None = None) -> Iterator[Availability]:
         """Yield the copy."""
-        with self.searching_on() as availability:
+        with self.searching_on(until) as availability:
             yield availability
 
     def confirm(self) -> bool:

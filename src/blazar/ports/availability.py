@@ -63,10 +63,14 @@ class AvailabilityReader(Protocol):
     def bookings(self, resource_ids: Collection[ResourceId]) -> Iterable[Booking]:
         """Return the bookings of these resources, by leases and by offers, also by expired offers."""
 
-    def all_bookings(self, collection: str) -> Iterator[BookingColumns]:
-        """Yield all bookings of a collection's resources by leases, some thousands at a time.
+    def all_bookings(self, collection: str, until: datetime | None = None) -> Iterator[BookingColumns]:
+        """Yield the bookings of a collection's resources by leases, some thousands at a time.
 
         The transaction can read nothing else until the iterator is exhausted.
+
+        Args:
+            collection: The collection.
+            until: Omit bookings that start at this time or later; None for all.
         """
 
     def without_lease(self, collection: str) -> Iterable[Booking]:
