@@ -35,7 +35,10 @@ _LONGEST_LINE = 400
 
 def main() -> int:
     """Run a day; return 1 if something was reserved twice, stuck, leaked or lost, or could not run."""
-    options = _parser().parse_args()
+    parser = _parser()
+    options = parser.parse_args()
+    if options.failures > options.hosts:
+        parser.error(f"--failures: there are {options.hosts} hosts, of which {options.failures} cannot fail")
     # Treat the signal like Ctrl-C, so that all processes are stopped on exit.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     seed = random.randrange(2**31) if options.seed is None else options.seed
