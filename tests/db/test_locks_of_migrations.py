@@ -12,7 +12,8 @@ import sqlalchemy as sa
 from clocks import EPOCH
 from databases import make_empty_database
 
-from blazar.db.schema import current_revision, head_revision, upgrade
+from blazar.db.revisions import current_revision, head_revision
+from blazar.db.schema import upgrade
 from blazar.db.tables import resources, stock, work
 from cloudlab.waiting import wait_until
 

@@ -22,16 +22,14 @@ from db import previous_release
 from installations import require_previous_release
 from plugin_cases import CASES
 
-from blazar.db.schema import (
+from blazar.db.revisions import (
     OLDEST_TABLE,
-    RELEASED,
-    contract,
     current_revision,
     head_revision,
     is_usable,
     oldest_usable_revision,
-    upgrade,
 )
+from blazar.db.schema import RELEASED, contract, upgrade
 from blazar.db.store import SqlStore
 from blazar.domain.health import Health
 from blazar.domain.lease import ReservationId, StoredSpec

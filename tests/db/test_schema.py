@@ -12,25 +12,20 @@ import sqlalchemy as sa
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from clocks import ManualClock
 from databases import KINDS, make_empty_database
 from samples import HOUR, at, make_lease
 
 from blazar.db.guard import TRIGGERS, ensure_guard, missing_triggers
-from blazar.db.schema import (
-    RELEASED,
+from blazar.db.revisions import (
     VERSION_TABLE,
-    alembic_config,
-    begin,
-    complete,
-    contract,
     current_revision,
     head_revision,
-    is_declared,
     is_usable,
     oldest_usable_revision,
-    upgrade,
 )
+from blazar.db.schema import RELEASED, alembic_config, begin, complete, contract, is_declared, upgrade
 from blazar.db.store import SqlStore
 from blazar.db.tables import (
     NO_DOUBLE_PROMISE,
@@ -72,6 +67,10 @@ def is_guard(difference: Any) -> bool:
 
 def test_weakness_55_migrations_make_exactly_the_tables(engine: sa.Engine) -> None:
     assert differences(engine) == []
+
+
+def test_the_newest_revision_is_that_of_the_last_migration() -> None:
+    assert head_revision() == ScriptDirectory.from_config(alembic_config()).get_current_head()
 
 
 def test_a_database_without_a_schema_has_no_revision(empty: sa.Engine) -> None:

@@ -14,7 +14,8 @@ import sqlalchemy as sa
 from databases import make_database
 from programs import request, run, start_standalone
 
-from blazar.db.schema import head_revision, upgrade
+from blazar.db.revisions import head_revision
+from blazar.db.schema import upgrade
 
 End = Callable[[Any], Any]
 

@@ -13,7 +13,7 @@ import pytest
 from broker import broker_connection, broker_url
 from programs import Program, request, run, start_standalone, wait_until
 
-from blazar.db.schema import head_revision
+from blazar.db.revisions import head_revision
 
 HEAD = str(head_revision())
 BEFORE_HEAD = f"{int(HEAD) - 1:04}"

@@ -10,7 +10,7 @@ from oslo_config import cfg
 from blazar import config
 from blazar.booking.context import Context
 from blazar.db.engine import make_engine
-from blazar.db.schema import is_usable
+from blazar.db.revisions import is_usable
 from blazar.manager.build import build_context
 from blazar.manager.plugins import PluginError, load_cloud, load_limits, load_plugins
 from blazar.manager.waking import ProcessWaker

@@ -21,7 +21,7 @@ from blazar.cmd.problems import run
 from blazar.cmd.signals import stop_event
 from blazar.db.clock import SqlClock
 from blazar.db.engine import make_engine
-from blazar.db.schema import is_usable
+from blazar.db.revisions import is_usable
 from blazar.db.stats import SqlStats
 from blazar.known_options import check_keys
 from blazar.manager.build import configured_context, guarded, load_all, manager_name, warm_up_for_first

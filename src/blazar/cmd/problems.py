@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable
 
 import yaml
-from alembic.util import CommandError
 from keystoneauth1.exceptions import ClientException
 from oslo_config import cfg
 from oslo_db.exception import DBError
@@ -25,12 +24,13 @@ _logger = logging.getLogger(__name__)
 _LONGEST = 1000
 """Maximum number of characters of an error message."""
 _DATABASE = (DBError, SQLAlchemyError)
+_OPTIONAL = ("oslo_messaging.", "alembic.")
+"""Libraries that not all programs import, and whose errors are expected as well."""
 _EXPECTED = (
     *_DATABASE,
     BlazarError,
     CannotImport,
     ClientException,
-    CommandError,
     InvalidDefinitionError,
     OSError,
     PluginError,
@@ -57,7 +57,7 @@ def run(program: str, act: Callable[[], int], *, failure: int = 1) -> int:
     except BrokenPipeError:
         return 0
     except Exception as error:
-        if not isinstance(error, _EXPECTED) and not _is_of_the_bus(error):
+        if not isinstance(error, _EXPECTED) and not _is_of_an_optional_library(error):
             raise
         _logger.debug("the program exits because of an error: name=%s", program, exc_info=True)
         print(f"{program}: {sentence(error)}", file=sys.stderr)
@@ -79,9 +79,9 @@ def _write_out() -> None:
             raise
 
 
-def _is_of_the_bus(error: Exception) -> bool:
-    """Return whether an error comes from oslo.messaging, which not all programs import."""
-    return any(each.__module__.startswith("oslo_messaging.") for each in type(error).__mro__)
+def _is_of_an_optional_library(error: Exception) -> bool:
+    """Return whether an error comes from a library that not all programs import."""
+    return any(each.__module__.startswith(_OPTIONAL) for each in type(error).__mro__)
 
 
 def sentence(error: BaseException) -> str:

@@ -24,7 +24,7 @@ from blazar.db.clock import SqlClock
 from blazar.db.drivers import is_mariadb
 from blazar.db.engine import make_engine
 from blazar.db.guard import HOW_TO_INSTALL, missing_triggers
-from blazar.db.schema import current_revision, head_revision, oldest_usable_revision
+from blazar.db.revisions import current_revision, head_revision, oldest_usable_revision
 from blazar.domain.quotas import is_known
 from blazar.domain.wording import first_few
 from blazar.known_options import keys_without_effect, unknown_keys

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from alembic import context
 
-from blazar.db.schema import ADOPTION, VERSION_TABLE, is_declared, version_table
+from blazar.db.revisions import VERSION_TABLE, version_table
+from blazar.db.schema import ADOPTION, is_declared
 from blazar.db.tables import metadata
 
 config = context.config
