@@ -105,6 +105,7 @@ def test_attached_volumes_end_with_their_snapshots_and_backups_stay(
 
     with ThreadPoolExecutor() as threads:
         adding = [threads.submit(user.add_until_gone, name) for _ in range(2)]
+        wait_until(lambda: len(storage.volumes()) > 1, "a volume is added", seconds=60)
         lessee.reservations.put(f"/leases/{lease['id']}", json={"end_date": "now"})
         assert sum(each.result() for each in adding) > 0
     lessee.wait_for_lease(lease, "TERMINATED")
