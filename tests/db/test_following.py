@@ -202,7 +202,7 @@ def test_an_index_that_follows_knows_what_one_that_is_new_does(
         empty_tables(database)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(st.lists(STEPS, min_size=2, max_size=8), st.lists(STEPS, min_size=2, max_size=8))
 def test_an_index_with_the_first_bookings_knows_the_first_hours_until_it_has_loaded_all(
     database: sa.Engine,

@@ -36,7 +36,7 @@ from blazar.ports.outbox import Message
 from blazar.ports.store import Transaction
 from rig.wanted import Wanted
 
-LEASES = 40
+LEASES = 25
 FEW_LEASES = 10
 CONSECUTIVE = 30
 

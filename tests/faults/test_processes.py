@@ -14,7 +14,7 @@ from installations import require_installation
 
 from rig.wanted import Database, Wanted
 
-LEASES = 20
+LEASES = 12
 DATABASE: Final[Database] = "mariadb"
 
 

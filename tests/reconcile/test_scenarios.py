@@ -1,7 +1,7 @@
 """Every scenario, with faults at each of its steps, and with all steps taken twice.
 
 The steps are enumerated automatically: the n-th cloud call, or the n-th commit, is faulty, for n = 1, 2, …
-until a run has fewer than n of them. On SQLite, one run of the tests tries every third n (``turns.py``).
+until a run has fewer than n of them. On SQLite, one run of the tests tries every sixth n (``turns.py``).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _STRIDE = 4
 """On each of the two servers, one pair of steps in this many may be faulty, a different pair on each."""
 _PARTS_ON_SERVERS = 2
 """Of these pairs, a run tries one in this many, and other runs try the others."""
-_PARTS = 3
+_PARTS = 6
 """On SQLite, a run tries one step in this many, and other runs try the others."""
 _LATER = ("reply-lost", ANSWERS)
 """The faults of every second pair of steps on SQLite; the other pairs have the other faults."""
@@ -74,7 +74,7 @@ def plays(*, is_repeated: bool) -> pytest.MarkDecorator:
 def trials(faults: Iterable[str]) -> pytest.MarkDecorator:
     """Return the combinations of scenario, database and fault.
 
-    On SQLite, every step of every scenario is faulty once, in one of three parts that take turns over runs,
+    On SQLite, every step of every scenario is faulty once, in one of six parts that take turns over runs,
     and on the servers some steps of every kind of action (:func:`is_struck`), with faults that stop a worker
     before or after a write. The effect of a fault hardly depends on the database, so all other faults are
     tried on SQLite, with every kind of action: a step fails and is followed by a kill, or it is refused and
