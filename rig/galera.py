@@ -87,16 +87,20 @@ def reconnect(plan: Plan, node: str) -> None:
     _set_provider_option(plan, node, "gmcast.isolate=0")
 
 
-def make_primary(plan: Plan, node: str) -> None:
-    """Let a node that has lost the majority continue alone, as an operator does if the others are lost.
-
-    The node ignores this until it has noticed that the majority is lost.
-    """
+def wait_until_separated(plan: Plan, node: str) -> None:
+    """Return when a node has noticed that it has lost the majority. Raises LabError after a timeout."""
     wait_until(
         lambda: status(plan, node).get("wsrep_cluster_status") == "non-Primary",
         f"{node} notices that the majority is lost",
         seconds=_SECONDS_TO_NOTICE,
     )
+
+
+def make_primary(plan: Plan, node: str) -> None:
+    """Let a node that has lost the majority continue alone, as an operator does if the others are lost.
+
+    The node ignores this until it has noticed the loss: :func:`wait_until_separated`.
+    """
     _set_provider_option(plan, node, "pc.bootstrap=YES")
 
 

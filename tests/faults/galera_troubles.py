@@ -65,6 +65,7 @@ def lose_quorum(targets: Targets) -> None:
         lost = [each for each in targets.installation.databases if each is not remaining]
         for each in lost:
             each.kill()
+        galera.wait_until_separated(plan, remaining.name)
         _check_that_nothing_is_confirmed(targets)
         galera.make_primary(plan, remaining.name)
         remaining.wait_until_answers()
@@ -76,8 +77,6 @@ def lose_quorum(targets: Targets) -> None:
 def _check_that_nothing_is_confirmed(targets: Targets) -> None:
     """Check that requests get 503, and not an error of the service or a wrong answer."""
     with closing(Client(targets.gateway, "user")) as client:
-        # The first seconds are those in which the remaining node has not noticed.
-        targets.pause(2 * _SECONDS_TO_NOTICE, 3 * _SECONDS_TO_NOTICE)
         answer = client.ask("GET", "/leases")
         if answer.said is not Said.UNKNOWN:
             targets.problems.append(f"without a quorum, a request was answered: {answer}")
