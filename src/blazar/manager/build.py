@@ -37,8 +37,8 @@ from blazar.settings import Settings
 SWITCH_INTERVAL_SECONDS = 0.0005
 """Time that a thread may compute while others wait. With Python's default of 5 ms, queries delay requests."""
 
-_FIRST_DAYS = timedelta(days=8)
-"""A lease that begins now and lasts for a week, and the day around it by which hosts are preferred."""
+_FIRST_DAYS = timedelta(days=9)
+"""A lease that begins today and lasts for a week, and the day around it by which hosts are preferred."""
 
 _logger = logging.getLogger(__name__)
 
