@@ -88,6 +88,19 @@ class TestLeasesAhead:
         assert {key: preview[key] for key in same} == {key: done[key] for key in same}
         assert done["moves"]
 
+    def test_all_managers_plan_the_same_moves(self, env: HttpEnv) -> None:
+        env.create(60, 120)
+        # A manager that was running has read the newest host last, and another one has read all in one order.
+        env.register("h5")
+        env.create(1000, 1060)
+
+        preview = maintain(env, "h1", "h4", status=200, params={"dry_run": "true"})
+        env.forget_indexes()
+        done = maintain(env, "h1", "h4")
+
+        assert preview["moves"] == done["moves"]
+        assert done["moves"]
+
     def test_others_make_room(self, env: HttpEnv) -> None:
         bound = env.create(60, 120, min=2, max=2, **rack("r1"))
         env.change(bound, reservation={"min": 1, "max": 1})

@@ -25,6 +25,12 @@ def test_a_free_resource_is_taken() -> None:
     assert plan_moves(pieces, {0}, []) == Moves(targets={0: 2}, unmovable=[])
 
 
+def test_the_resource_that_is_preferred_is_taken() -> None:
+    pieces = [piece(0, 0, 5, "0111")]
+
+    assert plan_moves(pieces, {0}, [(3, 0, 9)], order=np.array([3, 2, 1, 0])).targets == {0: 2}
+
+
 def test_a_resource_that_is_taken_only_before_and_after_is_free() -> None:
     pieces = [piece(0, 5, 9, "01")]
 

@@ -223,7 +223,9 @@ class _Wholes:
                 for code in view.bookings.owner_codes([each.reservation.id]).tolist()
             }
             fixed = list(self._fixed(view, candidates, window, of_pieces))
-        return plan_moves(pieces, range(len(leaving)), fixed)
+            # Not by position, which differs between managers: they would show and do different moves.
+            order = np.asarray(view.in_order(np.ones(len(candidates), np.bool_)))
+        return plan_moves(pieces, range(len(leaving)), fixed, order=order)
 
     def _candidates(self, view: Availability) -> Mask:
         return view.reservable() & ~view.mask_of(self._cleared)

@@ -52,6 +52,7 @@ def plan_moves(
     leaving: Collection[int],
     fixed: Iterable[tuple[int, int, int]],
     *,
+    order: Positions | None = None,
     most_steps: int = MOST_STEPS,
 ) -> Moves:
     """Return moves after which as many as possible of the *leaving* pieces are on other resources.
@@ -60,9 +61,12 @@ def plan_moves(
         pieces: All bookings that may move.
         leaving: The numbers of those that must leave their resource; *allowed* excludes it.
         fixed: All other bookings: position, start and end.
+        order: All positions, those that are preferred first; ascending by default.
         most_steps: A bound for the search for chains.
     """
-    plan = _Plan(pieces, leaving, fixed, most_steps)
+    if order is None:
+        order = np.arange(len(pieces[0].allowed) if pieces else 0)
+    plan = _Plan(pieces, leaving, fixed, order, most_steps)
     unmovable = plan.place_all(sorted(leaving))
     targets = {
         number: place
@@ -87,9 +91,12 @@ class _Plan:
         pieces: Sequence[Piece],
         leaving: Collection[int],
         fixed: Iterable[tuple[int, int, int]],
+        order: Positions,
         most_steps: int,
     ) -> None:
         self._pieces = pieces
+        self._order = order
+        self._ranks = {position: rank for rank, position in enumerate(order.tolist())}
         self._steps_left = most_steps
         self.places: list[int | None] = [None] * len(pieces)
         booked = np.array(list(fixed), np.int64).reshape(-1, 3)
@@ -148,7 +155,7 @@ class _Plan:
         """Return the positions that a piece may take at once, in order."""
         free = self._pieces[number].allowed.copy()
         free[self._positions[self._overlapping(number)]] = False
-        return np.flatnonzero(free)
+        return self._order[free[self._order]]
 
     def _crowded_places(
         self, number: int, extra: int, passed: frozenset[int]
@@ -171,7 +178,7 @@ class _Plan:
             costs = sum(self._pieces[each].position == position for each in own)
             if costs <= extra:
                 found.append((position, own, costs))
-        return sorted(found, key=lambda each: (each[2], len(each[1]), each[0]))
+        return sorted(found, key=lambda each: (each[2], len(each[1]), self._ranks[each[0]]))
 
     def _overlapping(self, number: int) -> Positions:
         """Return the bookings that have a place at the time of a piece, by their numbers in the arrays."""
