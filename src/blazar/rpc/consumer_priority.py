@@ -13,6 +13,8 @@ from typing import Any, Final
 
 import oslo_messaging
 
+from blazar.rpc.consuming import listener_of
+
 _ARGUMENT: Final = "x-priority"
 _NORMAL: Final = 0
 _LOW: Final = -1
@@ -32,11 +34,10 @@ def receive_requests(server: oslo_messaging.MessageHandlingServer, topic: str, *
         topic: The topic that all managers share.
         last: Whether to receive a request only if no other server can.
     """
-    listener = getattr(server.listener, "_poll_style_listener", None)
-    connection: Any = getattr(getattr(listener, "conn", None), "connection", None)
-    if listener is None or not hasattr(connection, "_consumers"):
+    listener = listener_of(server)
+    if listener is None:
         return
-    wanted = _LOW if last else _NORMAL
+    connection, wanted = listener.conn.connection, _LOW if last else _NORMAL
     for consumer in list(connection._consumers):
         if consumer.queue_name == topic and _priority(consumer) != wanted:
             listener._message_operations_handler.do(partial(_replace, connection, consumer, wanted))

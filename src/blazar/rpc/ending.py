@@ -14,27 +14,22 @@ from typing import Any
 
 import oslo_messaging
 
+from blazar.rpc.consuming import listener_of
+
 _logger = logging.getLogger(__name__)
 
 
 def end(server: oslo_messaging.MessageHandlingServer) -> None:
     """Stop a server: accept no more requests, answer the accepted ones, and return."""
     server.stop()
-    connection = _connection_of(server)
-    if connection is not None:
+    listener = listener_of(server)
+    if listener is not None:
         try:
-            _give_back(connection)
+            _give_back(listener.conn.connection)
         except Exception as error:
             # The broker is unreachable, so there are no requests to return.
             _logger.info("cannot return unread requests to the queue: reason=%s", error)
     server.wait()
-
-
-def _connection_of(server: oslo_messaging.MessageHandlingServer) -> Any | None:
-    """Return the library's connection to RabbitMQ; None for another bus, which queues no requests."""
-    listener = getattr(server.listener, "_poll_style_listener", None)
-    connection = getattr(getattr(listener, "conn", None), "connection", None)
-    return connection if hasattr(connection, "_consumers") else None
 
 
 def _give_back(connection: Any) -> None:
