@@ -30,11 +30,11 @@ from blazar.ports.store import Transaction
 
 HOST_IDS = [ResourceId(str(number)) for number in range(3)]
 ONE, TWO = HOST_IDS[1:]
-FIRST_HOURS = 6
+HOURS, FIRST_HOURS = 14, 6
 LONG_SECONDS, SHORT_SECONDS = 30, 0.2
 
 
-def known(index: Availability, owners: list[ReservationId], end: int = 14) -> object:
+def known(index: Availability, owners: list[ReservationId], end: int = HOURS) -> object:
     """Return the visible state of an index: when each host is free, and for which reservations."""
     hours = [window(hour, hour + 1) for hour in range(end)]
     now = at(3)
@@ -80,6 +80,11 @@ class Life:
     made: int = 0
     cleaned: set[ReservationId] = field(default_factory=set)
     """Reservations with released allocations, which are kept while their resources are cleaned."""
+
+    def step(self, act: str, host_ids: list[ResourceId], number: int) -> None:
+        """Make a change, unless it needs a lease and there is none."""
+        if self.leases or act in ("create", "refuse", "purge", "describe"):
+            getattr(self, act)(host_ids, number)
 
     def write(self, act: Callable[[Transaction], None]) -> None:
         with self.store.begin() as transaction:
@@ -190,8 +195,7 @@ def test_an_index_that_follows_knows_what_one_that_is_new_does(
 
     try:
         for act, host_ids, number, who_searches in steps:
-            if life.leases or act in ("create", "refuse", "purge", "describe"):
-                getattr(life, act)(host_ids, number)
+            life.step(act, host_ids, number)
             clock.advance(timedelta(seconds=7))
             followers = {"": [], "first": [first], "both": [first, second]}[who_searches]
             for index in followers:
@@ -216,8 +220,7 @@ def test_an_index_with_the_first_bookings_knows_the_first_hours_until_it_has_loa
 
     def live(steps: list[tuple[str, list[ResourceId], int, str]]) -> None:
         for act, host_ids, number, _ in steps:
-            if life.leases or act in ("create", "refuse", "purge", "describe"):
-                getattr(life, act)(host_ids, number)
+            life.step(act, host_ids, number)
             clock.advance(timedelta(seconds=7))
 
     try:
@@ -235,17 +238,14 @@ def test_an_index_with_the_first_bookings_knows_the_first_hours_until_it_has_loa
         empty_tables(database)
 
 
-def assert_knows_all(
-    index: AvailabilityIndex, store: SqlStore, life: Life, first_hours: int | None = None
-) -> None:
+def assert_knows_all(index: AvailabilityIndex, store: SqlStore, life: Life, hours: int = HOURS) -> None:
     """Check that an index knows what the database has, in all hours or the first ones."""
     owners = [ReservationId(f"{each}-r0") for each in life.leases]
-    until = None if first_hours is None else at(first_hours + 1)
+    until = None if hours == HOURS else at(hours + 1)
     with index.searching(until) as followed, store.read() as transaction:
         reader = transaction.availability
         loaded = Availability()
         loaded.load(reader.read("host", None), reader.all_bookings("host"))
-        hours = first_hours or 14
         assert known(followed, owners, hours) == known(loaded, owners, hours)
 
 

@@ -32,7 +32,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "blazar.conf.d" / "more.conf").write_text(f"[database]\nconnection = {url}\n")
     (folder / "policy.yaml").write_text('"blazar:leases:get": "!"\n')
     engine = sa.create_engine(url)
-    upgrade(engine, f"{int(str(head_revision())) - 1:04}")
+    upgrade(engine, f"{int(head_revision()) - 1:04}")
     engine.dispose()
     monkeypatch.setenv("HOME", str(home))
     return database
@@ -118,7 +118,7 @@ def test_operators_commands_work_on_an_embedded_service(
     assert (unread.returncode, unread.stderr[:37]) == (255, "blazar-status: --nova-conf: none.conf")
     assert refused.returncode == 1
     assert refused.stderr == "blazar-manage: --close: no host has a property named shelf\n"
-    assert schema.stdout.startswith(str(head_revision()))
+    assert schema.stdout.startswith(head_revision())
     assert _digest(installed) == before
 
 

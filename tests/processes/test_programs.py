@@ -15,7 +15,7 @@ from programs import Program, request, run, start_standalone, wait_until
 
 from blazar.db.revisions import head_revision
 
-HEAD = str(head_revision())
+HEAD = head_revision()
 BEFORE_HEAD = f"{int(HEAD) - 1:04}"
 
 LEASE = {
