@@ -101,10 +101,10 @@ class CinderStorage:
         member = self._users.member_api(self._project_ids[0], "block-storage")
         body = {"name": name, "group_type": kind, "volume_types": sorted(type_ids)}
         group_id = str(_post(member, "/groups", {"group": body})["group"]["id"])
-        self._wait_for_group(group_id)
+        self.wait_until_group_is_available(group_id)
         change = {"group": {"add_volumes": ",".join(volume_ids)}}
         member.put(f"/groups/{group_id}", json=change, microversion=_WITH_GROUPS)
-        self._wait_for_group(group_id)
+        self.wait_until_group_is_available(group_id)
         return group_id
 
     def attach(self, volume_id: str, server_id: str | None) -> str:
@@ -140,6 +140,13 @@ class CinderStorage:
 
         path = "/scheduler-stats/get_pools?detail=true"
         _wait_until(lambda: all(is_new(each) for each in self._cinder.get(path).json()["pools"]))
+
+    def wait_until_group_is_available(self, group_id: str) -> None:
+        def is_available() -> bool:
+            answer: Response = self._cinder.get(f"/groups/{group_id}", microversion=_WITH_GROUPS)
+            return bool(answer.json()["group"]["status"] == "available")
+
+        _wait_until(is_available)
 
     def wait_until_group_is_gone(self, group_id: str) -> None:
         _wait_until(lambda: group_id not in {each["id"] for each in self._of_projects("groups", "groups")})
@@ -208,13 +215,6 @@ class CinderStorage:
         """Return the client of a member of the project that has a volume."""
         project_id = self._find("volumes", volume_id)["os-vol-tenant-attr:tenant_id"]
         return self._users.member_api(project_id, "block-storage")
-
-    def _wait_for_group(self, group_id: str) -> None:
-        def is_available() -> bool:
-            answer: Response = self._cinder.get(f"/groups/{group_id}", microversion=_WITH_GROUPS)
-            return bool(answer.json()["group"]["status"] == "available")
-
-        _wait_until(is_available)
 
 
 def _post(api: Adapter, path: str, body: Mapping[str, Any]) -> dict[str, Any]:

@@ -72,6 +72,9 @@ class SimulatedStorage:
     def wait_until_reported(self) -> None:
         """Do nothing: the simulated back ends report at once."""
 
+    def wait_until_group_is_available(self, group_id: str) -> None:
+        """Do nothing: a simulated volume joins or leaves a group at once."""
+
     def wait_until_group_is_gone(self, group_id: str) -> None:
         assert group_id not in {each.id for each in self._cloud.block_storage.list_groups()}
 

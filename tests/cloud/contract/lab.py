@@ -89,6 +89,9 @@ class LabStorage(Protocol):
     def wait_until_gone(self, type_id: str) -> None:
         """Return when no volume of a type exists."""
 
+    def wait_until_group_is_available(self, group_id: str) -> None:
+        """Return when the volumes of a group have joined or left it."""
+
     def wait_until_group_is_gone(self, group_id: str) -> None:
         """Return when a group does not exist."""
 
