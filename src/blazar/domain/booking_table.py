@@ -125,9 +125,10 @@ class BookingTable:
 
     def sort(self) -> None:
         """Sort all rows, without the deleted ones."""
-        rows = self.rows.take(np.flatnonzero(self.rows.positions[: self.used] != _DEAD))
-        self.rows = rows.take(in_order(rows))
-        self.used = self._sorted = len(rows.starts)
+        if self._dead or self.used < len(self.rows.starts):
+            self.rows = self.rows.take(np.flatnonzero(self.rows.positions[: self.used] != _DEAD))
+        self.rows = self.rows.take(in_order(self.rows))
+        self.used = self._sorted = len(self.rows.starts)
         self._dead = 0
         positions: NDArray[np.int32] = self.rows.positions
         last = int(positions[-1]) if len(positions) else -1

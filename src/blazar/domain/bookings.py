@@ -73,7 +73,13 @@ class Bookings:
 
     def load(self, parts: Iterable[tuple[BookingColumns, NDArray[np.int32]]]) -> None:
         """Replace all bookings by these, with their positions; negative positions are ignored."""
-        loaded = [empty_rows(0)]
+        self._table.load(self._joined(parts))
+        self._gaps = None
+
+    def _joined(self, parts: Iterable[tuple[BookingColumns, NDArray[np.int32]]]) -> Rows:
+        """Return the rows of all parts, joined column by column: two copies of all rows are large."""
+        nothing = empty_rows(0)
+        arrays = {each.name: [getattr(nothing, each.name)] for each in fields(Rows)}
         for columns, positions in parts:
             owners = np.fromiter((self._owners.code(each) for each in columns.reservation_ids), np.int32)
             demands = np.fromiter((self._demands.code(each) for each in columns.demands), np.int32)
@@ -88,11 +94,10 @@ class Bookings:
                 demands,
                 *minutes,
             )
-            loaded.append(rows.take(positions >= 0))
-        self._table.load(
-            Rows(*(np.concatenate([getattr(part, each.name) for part in loaded]) for each in fields(Rows)))
-        )
-        self._gaps = None
+            known = rows.take(positions >= 0)
+            for name, found in arrays.items():
+                found.append(getattr(known, name))
+        return Rows(**{each.name: np.concatenate(arrays.pop(each.name)) for each in fields(Rows)})
 
     def replace(self, position: int, bookings: Iterable[Booking]) -> None:
         """Replace all bookings of one resource."""
