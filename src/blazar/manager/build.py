@@ -8,7 +8,8 @@ import os
 import socket
 import sys
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 
@@ -126,8 +127,9 @@ def warm_up(context: Context) -> None:
 def warm_up_for_first(context: Context) -> None:
     """Do as :func:`warm_up` for requests of the next days; :func:`load_all` has to follow in a thread."""
     until = context.clock.now() + _FIRST_DAYS
-    for index in context.indexes.values():
-        index.load_first(until)
+    with _without_garbage_collection():
+        for index in context.indexes.values():
+            index.load_first(until)
     context.clock_guard.compare(context.meter)
     favour_short_requests()
 
@@ -144,8 +146,20 @@ def load_all(context: Context) -> None:
     _logger.info("all bookings are loaded")
 
 
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Load without garbage collection, which would scan all modules and rows, and free nothing."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def _keep_from_garbage_collection() -> None:
     """Exclude what was loaded, which would otherwise be scanned again and again while requests wait."""
+    gc.unfreeze()
     gc.collect()
     gc.freeze()
 
