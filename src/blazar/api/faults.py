@@ -22,6 +22,7 @@ from blazar.api.type_api import TypeApi
 from blazar.domain import errors
 from blazar.domain.feeds import CalendarNotFound, FeedNotFound, TooManyFeeds
 from blazar.domain.maintenance import MaintenanceNotFound
+from blazar.domain.offers import TooManyOffers
 from blazar.domain.rules.errors import RuleForbidsChange, RuleForbidsLease
 from blazar.domain.subscriptions import SubscriptionNotFound, TooManySubscriptions
 from blazar.telemetry.log_context import shown_path
@@ -66,7 +67,7 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
     errors.AlreadyAnswered: 409,
     errors.OfferCommitted: 409,
     errors.OfferOutdated: 409,
-    errors.TooManyOffers: 409,
+    TooManyOffers: 409,
     TooManyFeeds: 409,
     TooManySubscriptions: 409,
     errors.ConcurrentUpdate: 409,

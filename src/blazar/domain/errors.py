@@ -284,19 +284,6 @@ class OfferOutdated(Conflict):
         super().__init__(text, offer_id=offer_id)
 
 
-class TooManyOffers(Conflict):
-    """The project has the most open offers allowed; commit or delete one, or wait until one expires."""
-
-    code = "too-many-offers"
-
-    def __init__(self, limit: int) -> None:
-        super().__init__(
-            f"The project has {limit} open offers, which is the limit ([manager] max_offers_per_project);"
-            " commit or delete one, or wait until one expires",
-            limit=limit,
-        )
-
-
 class OfferExpired(BlazarError):
     """The offer can no longer be committed; request another one."""
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from blazar.domain.capacity import Share
+from blazar.domain.errors import Conflict
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Holdings, LeaseId, Reservation, ReservationId
 
@@ -18,6 +19,19 @@ EXPIRY_GRACE: Final = timedelta(milliseconds=500)
 An offer can be committed until it expires. The clocks of two managers may differ, after correction, by this
 time without one giving away what the other commits (ADR-0017).
 """
+
+
+class TooManyOffers(Conflict):
+    """The project has the most open offers allowed; commit or delete one, or wait until one expires."""
+
+    code = "too-many-offers"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"The project has {limit} open offers, which is the limit ([manager] max_offers_per_project);"
+            " commit or delete one, or wait until one expires",
+            limit=limit,
+        )
 
 
 class OfferStatus(StrEnum):

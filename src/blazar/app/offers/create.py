@@ -16,10 +16,10 @@ from blazar.booking.context import Context
 from blazar.booking.retrying import retrying
 from blazar.booking.search import Found, find_resources
 from blazar.domain.dates import before_end_for_new
-from blazar.domain.errors import InvalidParameter, InvalidPeriod, MissingParameter, TooManyOffers
+from blazar.domain.errors import InvalidParameter, InvalidPeriod, MissingParameter
 from blazar.domain.interval import Interval
 from blazar.domain.lease import EventType, Lease
-from blazar.domain.offers import Offer
+from blazar.domain.offers import Offer, TooManyOffers
 from blazar.plugins.parameters import parse_number
 from blazar.ports.manager import Caller
 from blazar.ports.store import Transaction
