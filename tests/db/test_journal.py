@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime, timedelta
 
+import pytest
 from samples import HOUR, at, make_lease
 
 from blazar.db.store import SqlStore
+from blazar.domain.errors import AlreadyExecuted
 from blazar.domain.lease import LeaseId, ReservationId
 from blazar.ports.journal import JournalEntry
 from blazar.ports.outbox import Message
@@ -56,6 +59,28 @@ class TestJournal:
         with store.read() as transaction:
             assert transaction.journal.list("lease") == (first, second)
             assert transaction.journal.list("unknown") == ()
+
+    def test_a_request_is_executed_once_for_a_lease(self, store: SqlStore) -> None:
+        executed = entry("create", executed_request_id="req-1")
+        others = [
+            entry("create", executed_request_id="req-2"),
+            entry("create", LeaseId("other"), executed_request_id="req-1"),
+            entry("health"),
+            entry("health"),
+        ]
+
+        def append(*entries: JournalEntry) -> None:
+            with store.begin() as transaction:
+                transaction.journal.append(entries)
+                transaction.commit()
+
+        append(executed)
+        with pytest.raises(AlreadyExecuted):
+            append(entry("deleted"), replace(executed, event="update"))
+        append(*others)
+
+        with store.read() as transaction:
+            assert transaction.journal.list("lease") == (executed, others[0], *others[2:])
 
     def test_reservations_are_known_by_what_happened_to_them(self, store: SqlStore) -> None:
         ids = [ReservationId(f"lease-r{number}") for number in range(3)]

@@ -65,6 +65,7 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
     errors.CloudDisagrees: 409,
     errors.IdempotencyKeyReused: 409,
     errors.AlreadyAnswered: 409,
+    errors.AlreadyExecuted: 409,
     errors.OfferCommitted: 409,
     errors.OfferOutdated: 409,
     TooManyOffers: 409,

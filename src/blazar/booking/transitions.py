@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from blazar.booking import event_types
@@ -38,8 +39,12 @@ _OVER = (LeaseStatus.TERMINATING, LeaseStatus.TERMINATED, LeaseStatus.DELETING)
 def record_request(
     context: Context, transaction: Transaction, lease: Lease, event: str, caller: Caller, reason: str = ""
 ) -> None:
-    """Record that *caller* requested *event* (``create``, ``update``, ``rename``, ``delete``)."""
-    transaction.journal.append([request_entry(context, lease.id, event, caller, reason)])
+    """Record that *caller* requested *event* (``create``, ``update``, ``rename``, ``delete``).
+
+    If the same request has been executed for this lease, the transaction raises AlreadyExecuted.
+    """
+    entry = request_entry(context, lease.id, event, caller, reason)
+    transaction.journal.append([replace(entry, executed_request_id=entry.request_id)])
 
 
 def request_entry(

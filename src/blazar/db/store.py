@@ -33,11 +33,11 @@ from blazar.db.quotas import SqlQuotas
 from blazar.db.resources import SqlResources
 from blazar.db.specs import SpecColumn
 from blazar.db.subscriptions import SqlSubscriptions
-from blazar.db.tables import NO_DOUBLE_PROMISE
+from blazar.db.tables import NO_DOUBLE_PROMISE, journal
 from blazar.db.usage import SqlUsage
 from blazar.db.uses import SqlUses
 from blazar.db.work import SqlWork
-from blazar.domain.errors import BlazarError, ConcurrentUpdate, Unavailable
+from blazar.domain.errors import AlreadyExecuted, BlazarError, ConcurrentUpdate, Unavailable
 from blazar.ports.clock import Clock
 from blazar.ports.specs import SpecCodec
 from blazar.ports.store import Store, StoreKey, StoreT, Transaction
@@ -244,7 +244,7 @@ def translated(*, writes: bool = True) -> Iterator[None]:
             raise Unavailable("The database is separated from the other nodes of its cluster") from error
         raise ConcurrentUpdate("The database resolved a deadlock") from error
     except (oslo_exception.DBDuplicateEntry, oslo_exception.DBReferenceError) as error:
-        raise ConcurrentUpdate("Another transaction added or removed the same row concurrently") from error
+        raise _conflict(error) from error
     except (oslo_exception.DBError, exc.DBAPIError) as error:
         text = str(driver_error_of(error))
         meaning = next((meaning for part, meaning in _MEANINGS.items() if part in text), None)
@@ -253,6 +253,13 @@ def translated(*, writes: bool = True) -> Iterator[None]:
         raise meaning() from error
     except exc.TimeoutError as error:
         raise Unavailable("No database connection became free in time") from error
+
+
+def _conflict(error: Exception) -> BlazarError:
+    """Return what it means that a row exists already, or that one to which it refers does not."""
+    if journal.c.executed_request_id.name in str(driver_error_of(error)):
+        return AlreadyExecuted("The request has been executed before")
+    return ConcurrentUpdate("Another transaction added or removed the same row concurrently")
 
 
 if TYPE_CHECKING:

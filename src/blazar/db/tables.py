@@ -250,6 +250,9 @@ journal = _table(
     sa.Column("reason", _LongText, nullable=False),
     sa.Column("actor", sa.String(255), nullable=False),
     sa.Column("request_id", sa.String(64)),
+    # For what a request does to a lease: the id of the request, whose second execution is refused.
+    sa.Column("executed_request_id", sa.String(64)),
+    sa.Index("ux_journal_lease_id_executed_request_id", "lease_id", "executed_request_id", unique=True),
 )
 outbox = _table(
     "outbox",

@@ -264,6 +264,12 @@ class AlreadyAnswered(Conflict):
     code = "already-answered"
 
 
+class AlreadyExecuted(Conflict):
+    """The message broker has delivered a request twice, and another manager has executed it."""
+
+    code = "already-executed"
+
+
 class OfferCommitted(Conflict):
     """The offer was committed before: it is a lease now, or it has changed its lease."""
 

@@ -18,7 +18,10 @@ DELETE: Final = "delete"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalEntry:
-    """A transition and its reason. ``actor`` is a user's id or a manager's name."""
+    """A transition and its reason. ``actor`` is a user's id or a manager's name.
+
+    A transaction with a second entry of the same lease and ``executed_request_id`` raises AlreadyExecuted.
+    """
 
     at: datetime
     lease_id: LeaseId | None
@@ -27,6 +30,7 @@ class JournalEntry:
     reservation_id: ReservationId | None = None
     actor: str = ""
     request_id: str | None = None
+    executed_request_id: str | None = None
 
 
 class Journal(Protocol):

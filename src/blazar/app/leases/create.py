@@ -44,13 +44,15 @@ def create_lease(
 
     If the request has an idempotency key, the answer is stored under it, in the same transaction. The broker
     may deliver a request to two managers, if one of its nodes fails while a manager confirms that it received
-    the request. Both choose the same id for the lease, so only one of them creates it; both return it.
+    the request. Both choose the same id for the lease, so only one of them creates it; both return it, unless
+    it has been deleted.
 
     Raises:
         BadRequest: The request is invalid; nothing is stored.
         NotFound: The request names an object that the caller cannot see; nothing is stored.
         Conflict: The resources are not available; nothing is stored.
         AlreadyAnswered: A concurrent request with the same idempotency key was faster; nothing is stored.
+        AlreadyExecuted: The same request has created a lease that has been deleted; nothing is stored.
     """
     request = replace(_parse(context, caller, body), keyed=keyed)
     return performed_or_found(

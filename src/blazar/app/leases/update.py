@@ -26,7 +26,7 @@ from blazar.booking.search import holdings_of
 from blazar.booking.specs import booked_together, booked_window_of
 from blazar.booking.transitions import announce, record_request
 from blazar.booking.views import lease_view
-from blazar.domain.errors import Conflict, Forbidden, InvalidLeaseStatus
+from blazar.domain.errors import AlreadyExecuted, Conflict, Forbidden, InvalidLeaseStatus
 from blazar.domain.lease import (
     Allocation,
     EventStatus,
@@ -70,6 +70,9 @@ def update_lease(
     If the lease is starting, wait for a bounded time. A change of only the name never waits. From API 1.1
     on, the result of a change of dates or reservations also has ``changes``: the resources that each
     reservation keeps, gets and releases.
+
+    A request that the message broker delivers twice changes the lease once. The second answer is the lease as
+    it is then.
 
     Raises:
         LeaseNotFound: No such lease exists.
@@ -139,8 +142,12 @@ def _update(
 
         return retrying(context, once, attempts=attempts)
 
-    with work.undone_on_failure(), work.enforcing.aborted_on_failure():
-        lease, view = _once_settled(context, first, read, update)
+    try:
+        with work.undone_on_failure(), work.enforcing.aborted_on_failure():
+            lease, view = _once_settled(context, first, read, update)
+    except AlreadyExecuted:
+        # The lease may have been changed by other requests since; they are not undone.
+        return lease_view(read(), context.plugins)
     work.succeed(lease)
     wake_for(context, next_pass_of(context, lease))
     return view
@@ -306,12 +313,7 @@ def allowed_plan(
         present = {each.id for each in lease.reservations}
         work.keep_ids([each.id for each in offer.reservations if each.id not in present])
     plan = plan_change(work, lease, _renamed(lease, asked), asked, attempt, offer)
-    work.check_update(
-        lease,
-        plan.before,
-        plan.lease,
-        plan.after,
-    )
+    work.check_update(lease, plan.before, plan.lease, plan.after)
     work.quota.prepare()
     return plan
 
