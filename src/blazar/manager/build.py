@@ -8,7 +8,7 @@ import os
 import socket
 import sys
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -117,19 +117,20 @@ def guarded(context: Context, reference: ReferenceClock) -> Context:
 
 def warm_up(context: Context) -> None:
     """Load the indexes of bookings and compare the clocks, so that no request has to wait for that."""
-    for index in context.indexes.values():
-        index.refresh()
-    context.clock_guard.compare(context.meter)
-    favour_short_requests()
+    _warm_up(context, AvailabilityIndex.refresh)
     _keep_from_garbage_collection()
 
 
 def warm_up_for_first(context: Context) -> None:
     """Do as :func:`warm_up` for requests of the next days; :func:`load_all` has to follow in a thread."""
     until = context.clock.now() + _FIRST_DAYS
+    _warm_up(context, lambda index: index.load_first(until))
+
+
+def _warm_up(context: Context, load: Callable[[AvailabilityIndex], None]) -> None:
     with _without_garbage_collection():
         for index in context.indexes.values():
-            index.load_first(until)
+            load(index)
     context.clock_guard.compare(context.meter)
     favour_short_requests()
 
@@ -148,7 +149,10 @@ def load_all(context: Context) -> None:
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Load without garbage collection, which would scan all modules and rows, and free nothing."""
+    """Load without garbage collection, which would scan all modules and rows, and free nothing.
+
+    Nor do later collections, until :func:`_keep_from_garbage_collection` frees what is not needed any more.
+    """
     gc.disable()
     try:
         yield
@@ -158,7 +162,7 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def _keep_from_garbage_collection() -> None:
-    """Exclude what was loaded, which would otherwise be scanned again and again while requests wait."""
+    """Collect once, and exclude what is left, which would be scanned again and again while requests wait."""
     gc.unfreeze()
     gc.collect()
     gc.freeze()
