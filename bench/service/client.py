@@ -6,10 +6,11 @@ import http.client
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
+from blazar.api.microversions import HEADER
 from rig.cloud.identity import token_of
 
 _TIMEOUT_SECONDS = 120
@@ -38,18 +39,21 @@ class Client:
     url: str
     headers: Mapping[str, str]
 
+    def at(self, microversion: str) -> Client:
+        """Return a client of the same user that requests a microversion."""
+        return replace(self, headers={**self.headers, HEADER: f"reservation {microversion}"})
+
     def ask(self, method: str, path: str, body: object = None) -> Answer:
         """Return the response to a request; the duration is that from the connection to the last byte."""
         where = urlsplit(f"{self.url}{path}")
+        target = f"{where.path}?{where.query}" if where.query else where.path
         content = None if body is None else json.dumps(body)
         began = time.perf_counter()
         connection = http.client.HTTPConnection(
             where.hostname or "", where.port or 80, timeout=_TIMEOUT_SECONDS
         )
         try:
-            connection.request(
-                method, where.path, content, {"Content-Type": "application/json", **self.headers}
-            )
+            connection.request(method, target, content, {"Content-Type": "application/json", **self.headers})
             answer = connection.getresponse()
             text = answer.read()
         finally:

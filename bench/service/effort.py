@@ -28,7 +28,7 @@ class Effort:
 
 
 WHOLE = Effort(
-    sizes=(100, 1_000, 5_000),
+    sizes=(100, 1_000, 10_000),
     bookings=(0, 10, 100),
     runs=3,
     requests=20,

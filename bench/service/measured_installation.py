@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from http import HTTPStatus
 from multiprocessing import get_context
 from typing import Any, Final, TypeVar
@@ -98,12 +98,11 @@ class MeasuredInstallation:
 
     def register_others(self) -> None:
         """Register the storage pools of the cloud, and segments; those that are registered stay."""
-        client = self.client()
-        newer = replace(client, headers={**client.headers, "OpenStack-API-Version": "reservation 1.1"})
+        client = self.client().at("1.1")
         vlans = {"network_type": "vlan", "physical_network": PHYSICAL_NETWORK, "segment_id": _VLANS}
         pools = [("/storage-pools", {"name": name}) for name in STORAGE_POOLS]
         for path, body in (*pools, ("/networks", vlans)):
-            answer = newer.ask("POST", path, body)
+            answer = client.ask("POST", path, body)
             if answer.status != HTTPStatus.CONFLICT:
                 answer.expect(HTTPStatus.CREATED)
 

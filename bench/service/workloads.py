@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from bench.service import creating, crowding, listing, memory, starting
+from bench.service.effort import WHOLE
 from bench.service.lines import Line, Target, over_runs
 from bench.service.measured_installation import FLAVOR, MeasuredInstallation
 from blazar.ports.compute import Flavor
@@ -15,8 +16,12 @@ GROUPS = ("create", "change", "statements", "list", "crowd", "start", "memory")
 _FLAVOR = Flavor(id=FLAVOR, name=FLAVOR, vcpus=1, memory_mb=2048, disk_gb=10, is_public=True)
 """The flavor of ``flavor:instance`` leases, which is public."""
 _DESIGN_HOSTS, _DESIGN_BOOKINGS = 1_000, 10
-_MOST_FLOORS = 3
+_JUDGED_CREATES = ("create host lease", "create instance lease")
+_MOST_FLOORS = {**dict.fromkeys(_JUDGED_CREATES, 2.0), "extend lease": 2.8, "delete pending lease": 2.0}
+"""Targets of ratios to the floor at the design's numbers of hosts and bookings."""
 _MOST_GROWTH = 1.3
+_MOST_CREATES = 1.4
+"""Target of the duration of an extension relative to that of a create."""
 _SAME_STATEMENTS = 3
 
 
@@ -40,27 +45,34 @@ def all_lines(measured: MeasuredInstallation, only: Collection[str]) -> Iterator
 
 
 def judged(lines: list[Line]) -> list[Line]:
-    """Return the lines with the targets that compare several lines."""
-    creates = {
-        (each.name, each.hosts): each
+    """Return the lines with the targets of ratios, of which some compare several lines."""
+    written = {
+        (each.name, each.hosts, each.allocations): each
         for each in lines
-        if each.group == "create" and each.allocations == _DESIGN_BOOKINGS
+        if each.group in ("create", "change")
     }
-    result = []
-    for line in lines:
-        small = creates.get((line.name, 100))
-        is_meant = line is creates.get((line.name, _DESIGN_HOSTS)) and "flavor" not in line.name
-        if is_meant and small is not None and line.ratio is not None and small.ratio is not None:
-            growth = line.ratio / small.ratio
-            line = replace(
-                line,
-                targets=(
-                    Target.at_most(_MOST_FLOORS, line.ratio, "ratio"),
-                    Target.at_most(_MOST_GROWTH, growth, f"to 100 hosts ({growth:.2f})"),
-                ),
-            )
-        result.append(line)
-    return result
+    return [
+        replace(line, targets=tuple(_targets(line, written))) if line in written.values() else line
+        for line in lines
+    ]
+
+
+def _targets(line: Line, lines: Mapping[tuple[str, int | None, int | None], Line]) -> Iterator[Target]:
+    """Yield the targets of a create or a change, of which *lines* are all."""
+    if line.ratio is None or line.name not in _MOST_FLOORS:
+        return
+    is_as_designed = (line.hosts, line.allocations) == (_DESIGN_HOSTS, _DESIGN_BOOKINGS)
+    is_largest = (line.hosts, line.allocations) == (max(WHOLE.sizes), max(WHOLE.bookings))
+    if is_as_designed:
+        yield Target.at_most(_MOST_FLOORS[line.name], line.ratio, "ratio")
+    small = lines.get((line.name, 100, _DESIGN_BOOKINGS))
+    if line.name in _JUDGED_CREATES and (is_as_designed or is_largest) and small and small.ratio:
+        growth = line.ratio / small.ratio
+        yield Target.at_most(_MOST_GROWTH, growth, f"to 100 hosts ({growth:.2f})")
+    create = lines.get((_JUDGED_CREATES[0], line.hosts, line.allocations))
+    if line.name == "extend lease" and is_as_designed and create:
+        compared = line.figures[0] / create.figures[0]
+        yield Target.at_most(_MOST_CREATES, compared, f"to a create ({compared:.2f})")
 
 
 def problems(lines: list[Line]) -> list[str]:
