@@ -19,6 +19,7 @@ from samples import HOUR, SHARE, at, make_allocation, make_host, make_lease, win
 from statements import counted
 
 from blazar.booking.index import AvailabilityIndex
+from blazar.db.availability import SqlAvailability
 from blazar.db.store import SqlStore
 from blazar.db.tables import resources
 from blazar.domain.availability import Availability
@@ -345,6 +346,34 @@ def test_a_search_that_needs_later_bookings_waits_until_all_are_loaded(store: Sq
         finally:
             index.load_all()
         assert found["later"].result() == found["at any time"].result() == len(HOST_IDS) - 1
+
+
+def test_only_hosts_that_changed_are_read_again_with_all_bookings(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    insert_hosts(store)
+    life, index = Life(store), AvailabilityIndex(store, ManualClock(), "host")
+    index.load_first(at(FIRST_HOURS))
+    life.create([ONE], 1)
+    life.describe([TWO], 7)
+    added = ResourceId("9")
+    life.write(lambda each: each.of(HOST_STORE).delete(HOST_IDS[0]))
+    life.write(lambda each: each.of(HOST_STORE).insert(make_host(added, providers=[provider(added)])))
+    asked: list[Collection[ResourceId] | None] = []
+    read = SqlAvailability.read
+
+    def noted(reader: SqlAvailability, collection: str, ids: Collection[ResourceId] | None) -> object:
+        asked.append(ids)
+        return read(reader, collection, ids)
+
+    monkeypatch.setattr(SqlAvailability, "read", noted)
+    index.load_all()
+
+    assert [set(each or ()) for each in asked] == [{ONE, added}]
+    with index.searching() as availability:
+        facts = {each.id: each.facts for each in availability.resources()}
+    assert facts.keys() == {ONE, TWO, added}
+    assert facts[TWO]["rack"] == "r7"
 
 
 def test_bookings_that_could_not_be_loaded_are_loaded_by_the_next_search(

@@ -7,6 +7,7 @@ order. The index waits for a skipped number before it gives up on it (ADR-0004).
 from __future__ import annotations
 
 import hashlib
+import sys
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -131,9 +132,12 @@ class AvailabilityIndex:
             Unavailable: The database cannot be read. The next search loads the bookings.
         """
         now, loaded = self._clock.now(), None
+        with self._lock:
+            known = () if self._availability is None else self._availability.resources()
+            followed = self._watermark.highest
         try:
             with self._store.read() as transaction:
-                loaded = self._read_bookings(transaction.availability, None)
+                loaded = self._read_bookings(transaction.availability, None, known, followed)
         finally:
             with self._lock:
                 self._take(loaded or (None, Watermark(0)), now)
@@ -296,13 +300,30 @@ class AvailabilityIndex:
             self._has_all.clear()
 
     def _read_bookings(
-        self, reader: AvailabilityReader, until: datetime | None
+        self,
+        reader: AvailabilityReader,
+        until: datetime | None,
+        known: Collection[Resource] = (),
+        followed: int = sys.maxsize,
     ) -> tuple[Availability, Watermark]:
-        watermark = Watermark(max(0, reader.last_change() - _REREAD))
+        """Return the bookings that start before *until*, and where the log has to be followed from.
+
+        The resources *known* by the log up to the number *followed* are read only if they have changed.
+        """
+        watermark = Watermark(max(0, min(reader.last_change(), followed) - _REREAD))
         availability = Availability(self._casefold_facts)
+        resources = self._read_changed(reader, known) if known else self._read(reader, None)
         parts = reader.all_bookings(self._collection, until)
-        availability.load(self._read(reader, None), parts, reader.without_lease(self._collection))
+        availability.load(resources, parts, reader.without_lease(self._collection))
         return availability, watermark
+
+    def _read_changed(self, reader: AvailabilityReader, known: Collection[Resource]) -> Iterable[Resource]:
+        """Return all present resources, of which those with another generation are read."""
+        generations = reader.all_generations(self._collection)
+        same = {each.id: each for each in known if generations.get(each.id) == each.generation}
+        changed = [each for each in generations if each not in same]
+        read = {each.id: each for each in self._read(reader, changed)} if changed else {}
+        return [found for each in generations if (found := same.get(each) or read.get(each)) is not None]
 
     def _read(
         self, reader: AvailabilityReader, resource_ids: Collection[ResourceId] | None

@@ -146,6 +146,10 @@ class Availability:
         position = self._position_of.get(resource_id)
         return None if position is None else self._resources[position]
 
+    def resources(self) -> Sequence[Resource]:
+        """Return all resources."""
+        return [each for each in self._resources if each is not None]
+
     def generation_of(self, resource_id: ResourceId) -> int:
         """Return the generation at which a known resource was read."""
         return self.resource_at(self._position_of[resource_id]).generation

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import logging
 import os
@@ -9,7 +10,7 @@ import socket
 import sys
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 
@@ -144,6 +145,7 @@ def load_all(context: Context) -> None:
             # Any error: the other indexes are needed anyway. The next search tries again, and raises it.
             _logger.warning("cannot load all bookings: reason=%s", error)
     _keep_from_garbage_collection()
+    _return_memory()
     _logger.info("all bookings are loaded")
 
 
@@ -166,6 +168,15 @@ def _keep_from_garbage_collection() -> None:
     gc.unfreeze()
     gc.collect()
     gc.freeze()
+
+
+def _return_memory() -> None:
+    """Return freed memory to the operating system, which glibc keeps after reading a million rows.
+
+    Other C libraries do not have the function, and some of them return memory anyway.
+    """
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def favour_short_requests() -> None:
