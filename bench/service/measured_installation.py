@@ -42,6 +42,9 @@ _OPTIONS: Final[Sections] = {
 }
 _MOST_LEASES: Final = 60_000
 _VLANS: Final = "201-300"
+_LOADED: Final = "all bookings are loaded"
+"""What a manager logs when it has read the whole database."""
+_SECONDS_TO_LOAD: Final = 300
 _RESULT = TypeVar("_RESULT")
 
 
@@ -63,14 +66,17 @@ class MeasuredInstallation:
 
     @contextmanager
     def managers_away(self) -> Iterator[None]:
-        """Stop the managers during the block; afterwards they read the database again."""
+        """Stop the managers during the block; afterwards they have read the database again."""
         for manager in self.installation.managers:
             manager.kill()
+        before = self._loads()
         yield
         for manager in self.installation.managers:
             manager.start()
         for manager in self.installation.managers:
             manager.wait_until_answers()
+        # They answer before, but until then, each needs a core for itself.
+        self.wait(lambda: self._loads() >= before + len(self.installation.managers), _SECONDS_TO_LOAD)
         self._warm_up()
 
     def empty(self) -> None:
@@ -120,6 +126,11 @@ class MeasuredInstallation:
         """Return the first value of a query of the service's database."""
         with self.engine.connect() as connection:
             return connection.scalar(sa.text(statement), values)
+
+    def _loads(self) -> int:
+        """Return how often managers have loaded all bookings, by their logs."""
+        logs = (self.installation.log(each.name) for each in self.installation.managers)
+        return sum(each.read_text().count(_LOADED) for each in logs)
 
     def _warm_up(self) -> None:
         """Send a request to each process, so that no connection is opened during a measurement."""
