@@ -8,8 +8,8 @@ from api.manager_answers import lease
 
 from blazar.api.resource import written
 from blazar.domain import errors
+from blazar.domain.written_objects import WrittenObjects
 from blazar.plugins.hosts.errors import NotEnoughHosts
-from blazar.ports.manager import WrittenObjects
 
 OWNER = {"project_id": "p1", "user_id": "u1"}
 

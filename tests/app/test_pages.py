@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -9,6 +10,9 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from app.floatingips import Pool
 from app.http_env import ADMIN, LESSEE, NEWER, STRANGER, HttpEnv, Json, Who, good, refusal
+
+from blazar.db.leases import SqlLeases
+from blazar.domain.lease import Lease
 
 
 def ask(env: HttpEnv, path: str, who: Who = LESSEE, **query: object) -> Any:
@@ -66,6 +70,26 @@ def test_links_lead_through_all_pages_with_the_same_order_and_filters(
         found = walk(env, "/leases", "leases", LESSEE, limit=limit, sort="name:asc,start_date:desc")
         assert [each["id"] for each in found] == by_start[::-1]
     assert len(walk(env, "/leases", "leases", ADMIN, limit=1)) == 4
+
+
+def test_only_leases_that_changed_since_the_last_page_are_read(
+    env: HttpEnv, leases: list[Json], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = good(ask(env, "/leases", limit=3))["leases"]
+    read: list[str] = []
+    get_many = SqlLeases.get_many
+
+    def noted(store: SqlLeases, lease_ids: Collection[str]) -> tuple[Lease, ...]:
+        read.extend(lease_ids)
+        return get_many(store, lease_ids)
+
+    monkeypatch.setattr(SqlLeases, "get_many", noted)
+    env.change(leases[1], name="day")
+    after = good(ask(env, "/leases", limit=3))["leases"]
+
+    assert read == [leases[1]["id"]]
+    assert [each["name"] for each in after] == ["night", "day", "night"]
+    assert [after[number] for number in (0, 2)] == [before[number] for number in (0, 2)]
 
 
 def test_without_parameters_a_list_is_that_of_1_0(env: HttpEnv, leases: list[Json], pool: Pool) -> None:

@@ -13,7 +13,8 @@ from oslo_context import context as oslo
 from telemetry.listening import listening
 
 from blazar.domain import errors
-from blazar.ports.manager import Caller, Manager, WrittenObjects
+from blazar.domain.written_objects import WrittenObjects
+from blazar.ports.manager import Caller, Manager
 from blazar.rpc.messages import DECLARED, answer, local_manager, remote_manager
 
 CALLER = Caller(user_id="u", project_id="p", roles=("member", "reader"), request_id="req-1", token="secret")
@@ -262,3 +263,24 @@ class TestALongList:
         assert (len(written), written[1]) == (2, self.OBJECTS[1])
         assert list(written[:1]) == [self.OBJECTS[0]]
         assert json.loads(written.text) == list(self.OBJECTS)
+
+    def test_some_of_its_lines_are_taken_as_they_are(self) -> None:
+        # Only the last one can be parsed.
+        written = WrittenObjects.of(["{1", "{2", '{"id": "3"}'])
+
+        assert len(written) == 3
+        assert written[-1] == {"id": "3"}
+        taken = written[1:]
+        assert isinstance(taken, WrittenObjects)
+        assert taken.text == '[{2,\n{"id": "3"}]'
+
+    @pytest.mark.parametrize("count", [0, 1, 2, 3])
+    def test_lines_are_the_same_objects(self, count: int) -> None:
+        objects = [{"id": str(number), "name": "a,\nb"} for number in range(count)]
+
+        written = WrittenObjects.of(map(json.dumps, objects))
+
+        assert list(written) == objects == json.loads(written.text)
+        assert len(written) == count
+        assert list(written[:2]) == objects[:2]
+        assert [written[number] for number in range(count)] == objects

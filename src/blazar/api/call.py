@@ -102,8 +102,8 @@ class Response:
 Handler = Callable[[Call], object]
 """Takes a call and returns the JSON value of the response; None for a response without a body.
 
-The members of an object may be :class:`~blazar.ports.manager.WrittenObjects`. A response that also has
-headers or a status of its own is a :class:`Response`.
+The members of an object may be :class:`~blazar.domain.written_objects.WrittenObjects`. A response that also
+has headers or a status of its own is a :class:`Response`.
 """
 
 

@@ -51,7 +51,7 @@ def respond_with(listed: PagedList, call: Call, find: Find) -> Mapping[str, obje
     limit = parse_limit(call.query.get("limit", str(call.max_limit)), call.max_limit)
     # One item more than shown tells whether another page follows.
     found = find({**call.query, "limit": limit + 1})
-    shown = list(found[:limit])
+    shown = found[:limit]
     if len(found) <= limit:
         return {listed.key: shown}
     following = {**call.query, "limit": limit, "marker": shown[-1][listed.marker]}

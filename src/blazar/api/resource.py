@@ -20,7 +20,8 @@ from blazar.api.permissions import Policy
 from blazar.api.route import Route
 from blazar.api.validation import JsonSchema
 from blazar.domain.errors import InvalidParameter
-from blazar.ports.manager import JsonObject, Manager, WrittenObjects
+from blazar.domain.written_objects import WrittenObjects
+from blazar.ports.manager import JsonObject, Manager
 from blazar.settings import DEFAULT_MAX_LIMIT
 from blazar.telemetry.pages import NO_ROUTE, note_route
 

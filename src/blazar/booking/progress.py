@@ -10,19 +10,31 @@ from blazar.booking.context import Context
 from blazar.booking.reasons import reason_for_lessee
 from blazar.booking.views import JsonObject, lease_view
 from blazar.domain.formats import API
-from blazar.domain.lease import Lease, Reservation, ReservationId, ReservationStatus
+from blazar.domain.lease import Lease, LeaseId, Reservation, ReservationId, ReservationStatus
 from blazar.ports.store import Transaction
 
 _MISSING = "a resource failed and has no replacement yet"
 
 
-def progress_views(context: Context, transaction: Transaction, leases: Sequence[Lease]) -> list[JsonObject]:
-    """Return leases with their progress, in two statements for all of them."""
-    held = transaction.allocations.count_held([each.id for each in leases])
-    waiting = [each for each in leases if any(_is_open(one) for one in each.reservations)]
-    dues = transaction.work.due_of([each.id for each in waiting])
+Held = Mapping[LeaseId, Mapping[ReservationId, int]]
+"""The number of resources and slots that reservations hold, by lease."""
+
+
+def progress_views(
+    context: Context, transaction: Transaction, leases: Sequence[Lease], held: Held
+) -> list[JsonObject]:
+    """Return leases with their progress; what those that wait for the service need is one statement."""
+    dues = transaction.work.due_of([each.id for each in leases if is_waiting(each)])
     now = context.clock.now()
-    return [_view(context, each, held, _next_try(each, dues.get(each.id), now)) for each in leases]
+    return [
+        _view(context, each, held.get(each.id, {}), _next_try(each, dues.get(each.id), now))
+        for each in leases
+    ]
+
+
+def is_waiting(lease: Lease) -> bool:
+    """Return whether a reservation fails or waits, so that the progress changes without the lease."""
+    return any(_is_open(each) for each in lease.reservations)
 
 
 def _view(

@@ -331,18 +331,21 @@ class SqlAllocations:
             for row in self._connection.execute(query)
         )
 
-    def count_held(self, lease_ids: Collection[LeaseId]) -> Mapping[ReservationId, int]:
+    def count_held(self, lease_ids: Collection[LeaseId]) -> Mapping[LeaseId, Mapping[ReservationId, int]]:
         """Return the number of resources and slots that each reservation of these leases holds."""
         if not lease_ids:
             return {}
+        held: dict[LeaseId, dict[ReservationId, int]] = defaultdict(dict)
         amount = sa.func.sum(sa.func.coalesce(allocations.c.slots, 1))
         query = (
-            sa.select(allocations.c.reservation_id, amount)
+            sa.select(reservations.c.lease_id, allocations.c.reservation_id, amount)
             .join(reservations, reservations.c.id == allocations.c.reservation_id)
             .where(reservations.c.lease_id.in_(list(lease_ids)), _UNRELEASED)
-            .group_by(allocations.c.reservation_id)
+            .group_by(reservations.c.lease_id, allocations.c.reservation_id)
         )
-        return {ReservationId(key): int(count) for key, count in self._connection.execute(query)}
+        for lease_id, reservation_id, count in self._connection.execute(query):
+            held[LeaseId(lease_id)][ReservationId(reservation_id)] = int(count)
+        return dict(held)
 
     def list_overlaps(self, limit: int) -> tuple[tuple[ResourceId, LeaseId, LeaseId], ...]:
         """Return resources that two leases hold at the same time, one of them exclusively."""

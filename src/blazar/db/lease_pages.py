@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import sqlalchemy as sa
 
 from blazar.db.connection import Connection
-from blazar.db.pages import Condition, Listing, select_page
+from blazar.db.pages import Condition, Listing, select_rows
 from blazar.db.tables import leases, reservations
 from blazar.domain.lease import LeaseId
 from blazar.domain.paging import Page
@@ -23,8 +23,8 @@ _COLUMNS: Final[Mapping[str, sa.Column[Any]]] = {
 }
 
 
-def select_lease_page(connection: Connection, which: LeaseFilter, page: Page) -> Sequence[LeaseId]:
-    """Return the ids of a page of leases. Raises InvalidParameter if the marker is unknown."""
+def select_lease_page(connection: Connection, which: LeaseFilter, page: Page) -> Mapping[LeaseId, int]:
+    """Return the revisions of a page, in its order. Raises InvalidParameter if the marker is unknown."""
     scope = [] if which.project_id is None else [leases.c.project_id == which.project_id]
     filters = dates_within(which.dates)
     if which.statuses:
@@ -43,7 +43,8 @@ def select_lease_page(connection: Connection, which: LeaseFilter, page: Page) ->
         filters=filters,
         indexes={key: f"{prefix}_{column.name}_id" for key, column in _COLUMNS.items() if key != "id"},
     )
-    return [LeaseId(each) for each in select_page(connection, listing, page)]
+    rows = select_rows(connection, listing, page, leases.c.revision)
+    return {LeaseId(row.id): row.revision for row in rows}
 
 
 def dates_within(ranges: DateRanges) -> list[Condition]:

@@ -102,8 +102,8 @@ class SqlLeases:
             query = query.where(leases.c.project_id == project_id)
         return {LeaseId(lease_id): revision for lease_id, revision in self._connection.execute(query)}
 
-    def list_page(self, which: LeaseFilter, page: Page) -> Sequence[LeaseId]:
-        """Return the ids of a page of leases. Raises InvalidParameter if the marker is unknown."""
+    def list_page(self, which: LeaseFilter, page: Page) -> Mapping[LeaseId, int]:
+        """Return the revisions of a page, in its order. Raises InvalidParameter if the marker is unknown."""
         return select_lease_page(self._connection, which, page)
 
     def get_many(self, lease_ids: Collection[str]) -> tuple[Lease, ...]:

@@ -58,15 +58,22 @@ class _Range:
 
 def select_page(connection: Connection, listing: Listing, page: Page) -> list[str]:
     """Return the ids of a page. Raises InvalidParameter if the marker is unknown."""
+    return [row[0] for row in select_rows(connection, listing, page)]
+
+
+def select_rows(
+    connection: Connection, listing: Listing, page: Page, *columns: sa.Column[Any]
+) -> Sequence[sa.Row[Any]]:
+    """Return the ids of a page with these columns. Raises InvalidParameter if the marker is unknown."""
     terms = [_Term(listing.columns[each.name], each.is_descending) for each in page.order]
     # PostgreSQL sorts NULL after all values, the other databases before them.
     nulls_are_last = connection.dialect.name == "postgresql"
     ranges: Iterator[_Range] = iter([_Range(0, ())])
     if page.marker is not None:
         ranges = _ranges_after(_marked(connection, listing, terms, page.marker), nulls_are_last)
-    query = sa.select(listing.columns["id"]).where(*listing.scope, *listing.filters)
+    query = sa.select(listing.columns["id"], *columns).where(*listing.scope, *listing.filters)
     index = listing.indexes.get(page.order[0].name)
-    found: list[str] = []
+    found: list[sa.Row[Any]] = []
     for each in ranges:
         if len(found) == page.limit:
             break
@@ -74,7 +81,7 @@ def select_page(connection: Connection, listing: Listing, page: Page) -> list[st
         part = query.where(*each.conditions).order_by(*order).limit(page.limit - len(found))
         if each.equal and index is not None:
             part = part.with_hint(listing.columns["id"].table, f"FORCE INDEX ({index})", "mysql")
-        found += connection.scalars(part)
+        found += connection.execute(part)
     return found
 
 

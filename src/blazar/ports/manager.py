@@ -10,11 +10,9 @@ answers in time.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Generic, Protocol, TypeVar, cast, overload
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from blazar.ports.feed_requests import FeedRequests
 from blazar.ports.maintenance_requests import MaintenanceRequests
@@ -57,34 +55,6 @@ class Caller:
         return f"Caller(user_id={self.user_id!r}, project_id={self.project_id!r}, roles={self.roles!r})"
 
 
-class WrittenObjects(Sequence[JsonObject]):
-    """Objects as the text of one JSON array, which is only parsed if one of them is accessed.
-
-    Code that sends them on uses the text, without parsing and serializing it again.
-    """
-
-    def __init__(self, text: str) -> None:
-        """Create a list of the objects in this array; the text is ASCII."""
-        self.text = text
-
-    @cached_property
-    def _objects(self) -> Sequence[JsonObject]:
-        found: Sequence[JsonObject] = json.loads(self.text)
-        return found
-
-    def __len__(self) -> int:
-        return len(self._objects)
-
-    @overload
-    def __getitem__(self, index: int) -> JsonObject: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[JsonObject]: ...
-
-    def __getitem__(self, index: int | slice) -> JsonObject | Sequence[JsonObject]:
-        return self._objects[index]
-
-
 _RequestsT = TypeVar("_RequestsT")
 
 
@@ -110,9 +80,10 @@ def list_methods(protocol: Any) -> list[str]:
 
 
 class Manager(MaintenanceRequests, UsageRequests, FeedRequests, SubscriptionRequests, Protocol):
-    """The use cases. The caller owns the results; a list may be a :class:`WrittenObjects`.
+    """The use cases. The caller owns the results.
 
-    A manager also has the methods of the ``REQUESTS`` of each resource type.
+    A list may be a :class:`~blazar.domain.written_objects.WrittenObjects`. A manager also has the methods
+    of the ``REQUESTS`` of each resource type.
     """
 
     def list_leases(

@@ -73,8 +73,8 @@ class LeaseStore(Protocol):
         lease, its reservations or its events increments the revision in the same transaction.
         """
 
-    def list_page(self, which: LeaseFilter, page: Page) -> Sequence[LeaseId]:
-        """Return the ids of a page of leases. Raises InvalidParameter if the marker is unknown."""
+    def list_page(self, which: LeaseFilter, page: Page) -> Mapping[LeaseId, int]:
+        """Return the revisions of a page, in its order. Raises InvalidParameter if the marker is unknown."""
 
     def get_many(self, lease_ids: Collection[str]) -> tuple[Lease, ...]:
         """Return these leases, oldest first; those that are gone are omitted.
@@ -248,10 +248,10 @@ class AllocationStore(Protocol):
     def list_holders(self, collection: str) -> Mapping[ResourceId, tuple[Holder, ...]]:
         """Return the holders of each held resource of a collection, also late ones, by their starts."""
 
-    def count_held(self, lease_ids: Collection[LeaseId]) -> Mapping[ReservationId, int]:
+    def count_held(self, lease_ids: Collection[LeaseId]) -> Mapping[LeaseId, Mapping[ReservationId, int]]:
         """Return the number of resources and slots that each reservation of these leases holds.
 
-        Reservations that hold nothing are omitted.
+        Leases and reservations that hold nothing are omitted.
         """
 
     def list_overlaps(self, limit: int) -> tuple[tuple[ResourceId, LeaseId, LeaseId], ...]:

@@ -18,7 +18,8 @@ from functools import partial
 from typing import Any, Final, cast
 
 from blazar.domain.errors import BlazarError, UnknownMethod, rebuild
-from blazar.ports.manager import OLDEST_API, Caller, Manager, RequestsKey, WrittenObjects, list_methods
+from blazar.domain.written_objects import WrittenObjects
+from blazar.ports.manager import OLDEST_API, Caller, Manager, RequestsKey, list_methods
 from blazar.resource_types import import_parts, load_parts
 from blazar.rpc.older_answers import in_present_form
 from blazar.rpc.packing import packed, unpacked

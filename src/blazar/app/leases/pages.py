@@ -8,18 +8,20 @@ from typing import Final
 
 from blazar.booking.context import Context
 from blazar.booking.filters import parse_dates, text_of
-from blazar.booking.progress import progress_views
+from blazar.booking.progress import is_waiting, progress_views
 from blazar.booking.views import JsonObject
 from blazar.domain.errors import InvalidParameter
-from blazar.domain.lease import Lease, LeaseId, LeaseStatus
+from blazar.domain.lease import LeaseId, LeaseStatus
 from blazar.domain.paging import parse_page
 from blazar.domain.portions import in_portions
-from blazar.ports.manager import WrittenObjects
+from blazar.domain.written_objects import WrittenObjects
 from blazar.ports.store import LeaseFilter, Transaction
 
 _SORT_KEYS: Final = ("created_at", "start_date", "end_date", "name", "id")
 _AT_ONCE: Final = 1_000
 """Leases read by one statement."""
+_PROGRESS: Final = "progress"
+"""The form of leases in the cache."""
 
 
 def list_lease_page(context: Context, project_id: str | None, query: JsonObject) -> Sequence[JsonObject]:
@@ -38,15 +40,23 @@ def list_lease_page(context: Context, project_id: str | None, query: JsonObject)
         dates=parse_dates(query, context.clock.now()),
     )
     with context.store.read() as transaction:
-        ids = transaction.leases.list_page(which, page)
-        found = _read(transaction, ids)
-        views = progress_views(context, transaction, [found[each] for each in ids])
-    return WrittenObjects(json.dumps(views))
+        return WrittenObjects.of(_texts(context, transaction, transaction.leases.list_page(which, page)))
 
 
-def _read(transaction: Transaction, ids: Sequence[LeaseId]) -> Mapping[LeaseId, Lease]:
-    portions = in_portions(ids, _AT_ONCE)
-    return {lease.id: lease for portion in portions for lease in transaction.leases.get_many(portion)}
+def _texts(context: Context, transaction: Transaction, revisions: Mapping[LeaseId, int]) -> Sequence[str]:
+    """Return leases with their progress, each as ASCII JSON; those listed before are only read if changed."""
+    held = transaction.allocations.count_held(list(revisions))
+    states = {(each, _PROGRESS): (revision, held.get(each)) for each, revision in revisions.items()}
+    texts = context.lease_cache.recall(states)
+    unknown = [each for each in revisions if (each, _PROGRESS) not in texts]
+    for portion in in_portions(unknown, _AT_ONCE):
+        leases = transaction.leases.get_many(portion)
+        for lease, view in zip(leases, progress_views(context, transaction, leases, held), strict=True):
+            key = (lease.id, _PROGRESS)
+            texts[key] = json.dumps(view)
+            if not is_waiting(lease):
+                context.lease_cache.keep(key, states[key], texts[key])
+    return [texts[each, _PROGRESS] for each in revisions]
 
 
 def _parse_statuses(query: JsonObject) -> Sequence[LeaseStatus]:

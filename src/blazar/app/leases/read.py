@@ -14,8 +14,9 @@ from blazar.domain.errors import LeaseNotFound, OwnerMismatch
 from blazar.domain.formats import API
 from blazar.domain.lease import Allocation, Lease, Owner, Reservation, ReservationStatus, StoredSpec
 from blazar.domain.portions import in_portions
+from blazar.domain.written_objects import WrittenObjects
 from blazar.plugins.capabilities import DescribesUse
-from blazar.ports.manager import PROGRESS_SINCE, Caller, WrittenObjects
+from blazar.ports.manager import PROGRESS_SINCE, Caller
 from blazar.ports.store import HeldResource, Transaction
 
 _AT_ONCE: Final = 1_000
@@ -33,7 +34,8 @@ def get_lease(context: Context, caller: Caller, lease_id: str) -> JsonObject:
     if caller.api_version < PROGRESS_SINCE:
         return lease_view(lease, context.plugins)
     with context.store.read() as transaction:
-        return progress_views(context, transaction, [lease])[0]
+        held = transaction.allocations.count_held([lease.id])
+        return progress_views(context, transaction, [lease], held)[0]
 
 
 def list_lease_allocations(context: Context, lease_id: str) -> Sequence[JsonObject]:
