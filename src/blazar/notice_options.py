@@ -49,8 +49,8 @@ NOTICE_OPTIONS: list[cfg.Opt] = [
         "lead_minutes",
         item_type=types.Integer(min=1, max=43200),
         default=[1440, 60],
-        help="Minutes before the start and the end of a lease at which subscribers are reminded who name no "
-        "times. Empty for no reminders by default.",
+        help="Minutes before the start and the end of a lease at which subscribers who name no times are "
+        "reminded. Empty for no reminders by default.",
     ),
     cfg.ListOpt(
         "default_events",
@@ -70,7 +70,7 @@ NOTICE_OPTIONS: list[cfg.Opt] = [
         "workers",
         default=8,
         min=1,
-        help="Notices that one manager delivers at the same time; at most a quarter of them of one project.",
+        help="Notices that one manager delivers at the same time; at most a quarter of them for one project.",
     ),
     cfg.IntOpt(
         "max_subscriptions_per_project",
@@ -88,7 +88,7 @@ NOTICE_OPTIONS: list[cfg.Opt] = [
         "longest_retry_minutes",
         default=60,
         min=1,
-        help="Longest delay in minutes between two attempts to deliver a notice, also if a receiver asks for "
+        help="Longest delay in minutes between two attempts to deliver a notice, even if a receiver asks for "
         "a longer one. The first delay is 10 seconds, and each is twice the one before.",
     ),
     cfg.IntOpt(
@@ -96,13 +96,13 @@ NOTICE_OPTIONS: list[cfg.Opt] = [
         default=24,
         min=1,
         help="Hours after which delivery of a notice is given up. A subscription to which nothing could be "
-        "delivered for so long is disabled; its owner sees why, and can enable it again.",
+        "delivered for that long is disabled; its owner sees why, and can enable it again.",
     ),
     cfg.IntOpt(
         "keep_failed_days",
         default=7,
         min=0,
-        help="Days for which notices are kept whose delivery was given up; 0 for no limit.",
+        help="Days for which notices whose delivery was given up are kept; 0 for no limit.",
     ),
     cfg.FloatOpt(
         "webhook_timeout_seconds",

@@ -26,8 +26,8 @@ DEFAULT_OPTIONS: list[cfg.Opt] = [
     cfg.PortOpt("port", default=1234, help="Port of the API's built-in server; 0 for any free one."),
     cfg.StrOpt(
         "os_region_name",
-        help="Region in which the service is, as the catalogue of resources and requirements on $region name "
-        "it; also the region of the endpoints of services whose group has none, which is any by default.",
+        help="Region of the service, as the catalogue of resources and requirements on $region name it. The "
+        "endpoints of services whose group has no region are also those of this region; by default, of any.",
     ),
     cfg.StrOpt(
         "auth_strategy",
@@ -108,7 +108,7 @@ API_OPTIONS: list[cfg.Opt] = [
         default=60,
         min=1,
         help="Seconds that a client may take to send a request, from the first byte to the last, before the "
-        "API's built-in server closes the connection. It also closes connections that are idle for so long.",
+        "API's built-in server closes the connection. It also closes connections that are idle that long.",
     ),
 ]
 
@@ -325,7 +325,7 @@ METRICS_OPTIONS: list[cfg.Opt] = [
         "forecast_hours",
         item_type=types.Integer(min=1, max=8760),
         default=[24, 168],
-        help="Times in hours for which the smallest free amount is shown that bookings leave. Empty for no "
+        help="Times in hours for which the smallest free amount that bookings leave is shown. Empty for no "
         "forecast.",
     ),
     cfg.FloatOpt(

@@ -65,9 +65,9 @@ HOST_OPTIONS: list[cfg.Opt] = [
         "aggregate_properties",
         default={},
         help="Extra capabilities of hosts that follow from host aggregates, as property:pattern, such as "
-        "rack:rack-* for racks. The value is the name of the host's aggregate that matches the pattern, of "
-        "several the first by name. Lessees can then use aggregates in requirements, group_by, same and "
-        "spread. Empty: none. Changes are read when hosts are registered or refreshed.",
+        "rack:rack-* for racks. The value is the name of the host's aggregate that matches the pattern; if "
+        "several match, the first by name. Lessees can then use aggregates in requirements, group_by, same "
+        "and spread. Empty: none. Changes are read when hosts are registered or refreshed.",
     ),
     cfg.IntOpt(
         "healing_interval",
