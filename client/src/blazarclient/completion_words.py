@@ -1,6 +1,6 @@
 """Values of options for shell completion, from the service's catalogue.
 
-A shell asks at each press of a key, so the answer of the service is kept in a file for ten minutes. If the
+A shell asks at each key press, so the answer of the service is kept in a file for ten minutes. If the
 service does not answer within three seconds, there are no words, and it is asked again a minute later.
 """
 

@@ -55,7 +55,7 @@ class RequestCommand(command.ReservationCommand):
     def explain_change(self, found: str, changes: Record) -> None:
         """Print why a change of a lease was refused, and what is possible instead.
 
-        API 1.0 does not tell, and a dry run of API 1.1 does.
+        API 1.0 does not say why; a dry run of API 1.1 does.
         """
         try:
             self.get_client().lease.preview_update(found, changes)

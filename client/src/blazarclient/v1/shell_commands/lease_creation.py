@@ -1,4 +1,4 @@
-"""The command that creates a lease: of a description, of an offer, or of an alternative to a refused one."""
+"""The command that creates a lease: from a description, an offer, or an alternative to a refused one."""
 
 from __future__ import annotations
 
@@ -158,8 +158,8 @@ class CreateLease(command.CreateCommand, ShowAfterWaitCommand):
     ) -> None:
         """On a terminal, print why too little is available, and what is possible instead.
 
-        API 1.0 does not tell, and a dry run of API 1.1 does. It is the same request, so that a service which
-        does not know a dry run must not get it: one with API 1.0 only refuses the version.
+        API 1.0 does not say why; a dry run of API 1.1 does. A dry run is the same request, so a service that
+        does not know dry runs must not get it: one with only API 1.0 refuses the version.
         """
         if refusal.kwargs.get("reasons") and self.on_terminal(parsed_args):
             self.print_alternatives(refusal)
@@ -200,7 +200,7 @@ class CreateLease(command.CreateCommand, ShowAfterWaitCommand):
         return self.columns_in_utc(self._preview(_arguments(last), parsed_args), parsed_args)
 
     def _commit(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
-        """Return the columns and the values of the lease that is made of an offer."""
+        """Return the columns and the values of the lease that is made from an offer."""
         given = [each for each in _DECIDED_BY_OFFER if getattr(parsed_args, each)]
         if given:
             self._refuse(

@@ -82,7 +82,7 @@ def _add_free_times(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--earliest",
         action="store_true",
-        help=_("start as early as all reservations are possible for --duration; instead of --start-date"),
+        help=_("start as soon as all reservations are possible for --duration; instead of --start-date"),
     )
     parser.add_argument(
         "--between",
@@ -175,7 +175,7 @@ def add_update_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as-far-as-possible",
         action="store_true",
-        help=_("with --end-date or --prolong-for: if that is too late, end as late as is possible"),
+        help=_("with --end-date or --prolong-for: if that is too late, end as late as possible"),
     )
     start = parser.add_mutually_exclusive_group()
     start.add_argument("--defer-by", metavar=_DURATION, help=_("move the start later"))

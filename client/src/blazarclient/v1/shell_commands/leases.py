@@ -162,7 +162,7 @@ class ListLeaseResources(_PartsOfLease):
         return code
 
     def _volume_types(self, lease: Record) -> dict[str, list[str]]:
-        """Return the volume types of active reservations of storage, by id, as far as the service tells."""
+        """Return the volume types of active reservations of storage, by id, if the service shows them."""
         if not any(each["resource_type"] in _STORAGE for each in lease["reservations"]):
             return {}
         try:

@@ -11,7 +11,7 @@ from blazarclient.i18n import _
 
 
 class RegionsCommand(command.ListCommand):
-    """Base of commands that list answers of one region or of several ones."""
+    """Base of commands that list answers of one region or of several."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser, with ``--region``."""
@@ -24,7 +24,7 @@ class RegionsCommand(command.ListCommand):
         return parser
 
     def columns(self, parsed_args: argparse.Namespace) -> tuple[str, ...]:
-        """Return the default columns, with the region if several ones can be asked."""
+        """Return the default columns, with the region if several can be asked."""
         return self.list_columns if parsed_args.region is None else ("region", *self.list_columns)
 
     def answers(self, parsed_args: argparse.Namespace, question: regions.Question) -> Mapping[str, Record]:
