@@ -106,7 +106,7 @@ def _type_view(plugin: Plugin, facts: VisibleFacts) -> JsonObject:
 
 
 def _choices(context: Context, caller: Caller, plugin: Plugin) -> Mapping[str, object] | None:
-    """Return the objects that the caller can name, by key; None if the cloud does not tell them now."""
+    """Return the objects that the caller can name, by key; None if the cloud does not return them."""
     if not isinstance(plugin, ListsChoices):
         return {}
     lessee = Lessee(project_id=caller.project_id or "", token=caller.token)

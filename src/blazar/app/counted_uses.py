@@ -110,7 +110,7 @@ class CountedUses:
 def uses_of(
     lease_id: str, user_id: str | None, window: Interval, held: Sequence[tuple[str, Holdings]]
 ) -> list[Use]:
-    """Return the uses of a lease with these holdings, each after the resource type of its reservation."""
+    """Return the uses of a lease with these holdings, each preceded by the type of its reservation."""
     return [
         Use(
             lease_id=lease_id,

@@ -36,7 +36,7 @@ _logger = logging.getLogger(__name__)
 
 AllHoldings = Mapping[ReservationId, Holdings]
 Held = Sequence[tuple[str, Holdings]]
-"""Holdings of reservations, each after the resource type."""
+"""Holdings of reservations, each preceded by the resource type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -148,7 +148,7 @@ def _choose_in_turn(
     kept: Mapping[int, frozenset[ResourceId]],
     before: Mapping[int, Holdings],
 ) -> Mapping[int, Holdings] | None:
-    """Return what reservations choose beside those before them; None if one does not get its least."""
+    """Return what reservations choose next to those before them; None if one does not get its least."""
     chosen = dict(before)
     for number in order:
         part = parts[number]

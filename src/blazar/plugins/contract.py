@@ -90,7 +90,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The step cannot succeed under the present conditions; ``results`` as of :class:`Done`."""
+    """The step cannot succeed under the present conditions; ``results`` as for :class:`Done`."""
 
     reason: str
     results: tuple[Result, ...] = field(default=(), compare=False)

@@ -156,7 +156,7 @@ class ListsChoices(ABC):
         """Return objects by the key of a request that names one; each has ``id`` and ``name``, and more.
 
         Raises:
-            CloudError: The cloud does not tell them now.
+            CloudError: The cloud does not return them now.
         """
 
 

@@ -43,7 +43,7 @@ class Report:
     notes: Mapping[str, object] = field(default_factory=dict)
     """Keys of the reservation's spec whose values were read from the cloud."""
     results: list[Result] = field(default_factory=list)
-    """What became of objects of the lessee, as far as the steps told it."""
+    """What became of objects of the lessee, as far as the steps reported it."""
 
     @property
     def reason(self) -> str | None:

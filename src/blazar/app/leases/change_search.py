@@ -116,7 +116,8 @@ class ChangeSearch:
         """Return resources for the searched reservations, next to the holdings of the others.
 
         At first, reservations that are searched later keep their holdings. If that fails, the search is
-        repeated without these holdings, because a later one may be about to release what an earlier needs.
+        repeated without these holdings, because a later one may be about to release what an earlier one
+        needs.
 
         Args:
             finder: Returns resources for all searches, or raises Conflict.
@@ -301,6 +302,6 @@ def _check_not_in_use(released: frozenset[ResourceId], in_use: Mapping[ResourceI
     used = sorted(each for each in released if in_use.get(each))
     if used:
         raise CannotChange(
-            f"release: in use: {first_few(used)}; delete the servers on a host, and take an address off its"
-            " port, before you release it"
+            f"release: in use: {first_few(used)}; delete the servers on a host, and remove an address from"
+            " its port, before you release it"
         )

@@ -183,6 +183,7 @@ def _check_ahead(lease: Lease, removed: frozenset[ReservationId], now: datetime)
     if has_started(lease) or lease.start <= now:
         raise CannotChange(
             f"reservations: lease {lease.id} has started; reservations can only be added or removed before"
+            " the start"
         )
     for each in lease.reservations:
         if each.id in removed and each.is_deployed:

@@ -137,7 +137,7 @@ def _parse_address(context: Context, address: str) -> str:
         raise InvalidParameter(
             "address",
             f"the domain {domain} is not allowed; without an address, mail goes to the address that Keystone "
-            f"has of you; allowed domains: {names} ([notices] mail_domains)",
+            f"has for you; allowed domains: {names} ([notices] mail_domains)",
         )
     return address
 

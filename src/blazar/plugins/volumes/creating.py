@@ -39,7 +39,7 @@ def are_due(assignment: Assignment[VolumeSpec]) -> bool:
 
 
 def places_of(assignment: Assignment[VolumeSpec]) -> Mapping[str, Sequence[int]]:
-    """Return the numbers of the requested volumes that belong into each pool."""
+    """Return the numbers of the requested volumes that belong in each pool."""
     return find_places(assignment.spec.volumes, assignment.spec.gibibytes, assignment.resources)
 
 

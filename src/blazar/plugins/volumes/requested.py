@@ -80,7 +80,7 @@ def render_volumes(
 
 
 def find_parts(volumes: Sequence[RequestedVolume], gibibytes: int, amount: int) -> Sequence[int]:
-    """Return the part of each volume, counted from 0: large volumes first, each in the first part it fits.
+    """Return the part of each volume, counted from 0: large volumes first, each in the first that has room.
 
     Raises:
         InvalidParameter: They do not fit.
