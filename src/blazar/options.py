@@ -154,15 +154,17 @@ MANAGER_OPTIONS: list[cfg.Opt] = [
         "delete_wait_seconds",
         default=30,
         min=0,
-        help="Seconds that a DELETE waits for the teardown before it answers; 0 for no wait. Must be less "
-        "than rpc_response_timeout.",
+        help="Seconds that a DELETE waits for the teardown before it answers; 0 for no wait. At most four "
+        "requests of a manager wait at the same time, two of them for leases of one project; others are "
+        "answered at once. Must be less than rpc_response_timeout.",
     ),
     cfg.IntOpt(
         "update_wait_seconds",
         default=10,
         min=0,
         help="Seconds that a PUT waits for a lease that is STARTING before it is refused with 409; 0 for no "
-        "wait. A change of the name alone never waits. Must be less than rpc_response_timeout.",
+        "wait. A change of the name alone never waits, nor does one beyond the limit that "
+        "delete_wait_seconds describes. Must be less than rpc_response_timeout.",
     ),
     cfg.IntOpt("workers", default=8, min=1, help="Leases that one manager reconciles at the same time."),
     cfg.IntOpt(

@@ -15,6 +15,7 @@ from blazar.booking.contention import Contention
 from blazar.booking.index import AvailabilityIndex
 from blazar.booking.lease_cache import LeaseCache
 from blazar.booking.recent_refusals import RecentRefusals
+from blazar.booking.waits import Waits
 from blazar.domain.errors import ConcurrentUpdate, UnsupportedResourceType
 from blazar.domain.lease import ResourceId
 from blazar.domain.quotas import Units
@@ -95,6 +96,8 @@ class Context:
     """Events of leases in calendars, by the id of the lease and the alarm, at :data:`ports.feeds.Version`."""
     contention: Contention = field(default_factory=Contention)
     """Counter of requests of this process that are searching for resources."""
+    waits: Waits = field(default_factory=Waits)
+    """Requests of this process that are waiting for the reconciler."""
     recent_refusals: RecentRefusals = field(default_factory=RecentRefusals)
     """Requests that were refused and need not be recorded again."""
     random: random.Random = field(default_factory=random.Random)

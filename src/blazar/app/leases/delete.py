@@ -23,6 +23,8 @@ from blazar.ports.store import Transaction
 def delete_lease(context: Context, caller: Caller, lease_id: str, expected: Owner | None = None) -> None:
     """Delete a lease in any status, and wait for a bounded time until it is gone.
 
+    If it was being deleted before, or if too many requests wait already, do not wait.
+
     Raises:
         LeaseNotFound: No such lease exists.
         OwnerMismatch: The lease does not belong to the *expected* owner; never raised if that is None.
@@ -30,28 +32,29 @@ def delete_lease(context: Context, caller: Caller, lease_id: str, expected: Owne
     """
     first = read_lease(context, lease_id, expected)
     context.clock_guard.check()
-    is_gone = retrying(
+    is_torn_down = retrying(
         context,
         lambda attempt: _delete_once(
             context, caller, read_lease(context, lease_id, expected) if attempt else first
         ),
     )
-    if not is_gone:
+    if is_torn_down:
         context.waker.wake()
         deadline = context.clock.now() + context.settings.leases.delete_wait
-        wait_for_lease(context, lease_id, deadline, lambda lease: lease is None)
+        wait_for_lease(context, first, deadline, lambda lease: lease is None)
 
 
 def _delete_once(context: Context, caller: Caller, lease: Lease) -> bool:
-    """Record the deletion; return whether the lease is already gone because it had no items in the cloud."""
+    """Record the deletion; return whether it begins a teardown, because the lease has items in the cloud."""
     if lease.is_deleting:
         return False
     now = context.clock.now()
     doomed = with_status(replace(lease, is_deleting=True))
+    has_items = any(each.is_deployed for each in lease.reservations)
     with context.store.begin() as transaction:
         if lease.get_event_status(EventType.END) is EventStatus.UNDONE:
             tell_end(context, transaction, lease)
-        if any(each.is_deployed for each in lease.reservations):
+        if has_items:
             transaction.leases.replace(lease, doomed, now)
             _end_allocations(context, transaction, lease, now)
             transaction.work.schedule([lease.id], now)
@@ -61,7 +64,7 @@ def _delete_once(context: Context, caller: Caller, lease: Lease) -> bool:
         _delete_offers(context, transaction, lease)
         record_request(context, transaction, lease, DELETE, caller)
         transaction.commit()
-    return not any(each.is_deployed for each in lease.reservations)
+    return has_items
 
 
 def _delete_offers(context: Context, transaction: Transaction, lease: Lease) -> None:

@@ -67,9 +67,9 @@ def update_lease(
 ) -> JsonObject:
     """Return the lease after a change of its name, dates or reservations.
 
-    If the lease is starting, wait for a bounded time. A change of only the name never waits. From API 1.1
-    on, the result of a change of dates or reservations also has ``changes``: the resources that each
-    reservation keeps, gets and releases.
+    If the lease is starting, wait for a bounded time, unless too many requests wait already. A change of only
+    the name never waits. From API 1.1 on, the result of a change of dates or reservations also has
+    ``changes``: the resources that each reservation keeps, gets and releases.
 
     A request that the message broker delivers twice changes the lease once. The second answer is the lease as
     it is then.
@@ -217,7 +217,7 @@ def _once_settled(
             return update(lease)
         except InvalidLeaseStatus as error:
             # A lease that was read as PENDING may be STARTING when the change is stored.
-            if not error.may_settle or not wait_for_lease(context, lease.id, deadline, _is_settled):
+            if not error.may_settle or not wait_for_lease(context, lease, deadline, _is_settled):
                 raise
         lease = read()
 
