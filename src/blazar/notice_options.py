@@ -95,8 +95,9 @@ NOTICE_OPTIONS: list[cfg.Opt] = [
         "give_up_hours",
         default=24,
         min=1,
-        help="Hours after which delivery of a notice is given up. A subscription to which nothing could be "
-        "delivered for that long is disabled; its owner sees why, and can enable it again.",
+        help="Hours after which delivery of a notice is given up. A subscription whose receiver accepted "
+        "nothing for that long is disabled; its owner sees why, and can enable it again. Failures of the "
+        "mail server or of Keystone disable no subscription.",
     ),
     cfg.IntOpt(
         "keep_failed_days",

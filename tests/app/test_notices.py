@@ -391,5 +391,5 @@ class TestAddresses:
         with noticing.env.failing("users.find_user"), pytest.raises(DeliveryFailed) as failed:
             addresses.find("user")
 
-        assert failed.value.is_silent
+        assert (failed.value.is_silent, failed.value.is_of_site) == (True, True)
         assert addresses.find("user") is None

@@ -28,6 +28,7 @@ from blazar.domain.subscriptions import ChannelKind, Subscription
 from blazar.ports.notices import Delivery, DeliveryFailed
 
 ADDRESS = "someone@example.org"
+STOPPING = ("421 shutting down", False)
 SENDER = "Reservations <noreply@cloud.example.org>"
 LEASE: dict[str, Any] = {
     "id": "11111111-2222-3333-4444-555555555555",
@@ -318,10 +319,10 @@ class TestServers:
         failed = failure(server_of(office), found=None)
 
         assert failed.problem == "the user has no mail address in Keystone, or is disabled"
-        assert office.received == []
+        assert (failed.is_of_site, office.received) == (False, [])
 
     @pytest.mark.parametrize(
-        ("answer", "is_final"), [("550 no such mailbox", True), ("450 mailbox is full", False)]
+        ("answer", "is_final"), [("550 no such mailbox", True), ("450 mailbox is full", False), STOPPING]
     )
     def test_a_refused_address_is_told_with_its_code(
         self, office: PostOffice, answer: str, is_final: bool
@@ -331,9 +332,9 @@ class TestServers:
         failed = failure(server_of(office))
 
         assert failed.problem == f"the mail server refused the address: {answer[:3]}"
-        assert (failed.is_final, failed.is_silent) == (is_final, False)
+        assert (failed.is_final, failed.is_silent or failed.is_of_site) == (is_final, answer == STOPPING[0])
 
-    @pytest.mark.parametrize(("answer", "is_final"), [("554 spam", True), ("451 try later", False)])
+    @pytest.mark.parametrize(("answer", "is_final"), [("554 spam", True), ("451 later", False), STOPPING])
     def test_a_refused_mail_is_told_with_its_code(
         self, office: PostOffice, answer: str, is_final: bool
     ) -> None:
@@ -342,7 +343,7 @@ class TestServers:
         failed = failure(server_of(office))
 
         assert failed.problem == f"the mail server refused the mail: {answer[:3]}"
-        assert (failed.is_final, failed.is_silent) == (is_final, False)
+        assert (failed.is_final, failed.is_silent or failed.is_of_site) == (is_final, answer == STOPPING[0])
 
     def test_a_server_that_is_away_does_not_respond(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -351,19 +352,19 @@ class TestServers:
         failed = failure(MailServer(host="127.0.0.1", port=port))
 
         assert failed.problem == "the mail server does not respond: ConnectionRefusedError"
-        assert failed.is_silent
+        assert (failed.is_silent, failed.is_of_site) == (True, True)
 
     def test_a_server_that_says_nothing_does_not_respond(self) -> None:
         with trickling(b"220") as url:
             port = int(url.rpartition(":")[2].strip("/"))
             failed = failure(MailServer(host="127.0.0.1", port=port, timeout_seconds=0.01))
 
-        assert failed.is_silent
+        assert (failed.is_silent, failed.is_of_site) == (True, True)
 
     def test_without_starttls_no_mail_is_sent(self, office: PostOffice) -> None:
         failed = failure(server_of(office, security=Security.STARTTLS))
 
-        assert failed.is_silent
+        assert (failed.is_silent, failed.is_of_site) == (True, True)
         assert office.received == []
 
     def test_mail_is_sent_over_tls_from_the_beginning(self, tmp_path: Path) -> None:
@@ -384,7 +385,7 @@ class TestServers:
 
         assert (office.recipients, office.was_encrypted) == ([ADDRESS], [True])
         assert (office.logins[0], office.logins[-1]) == ((USER, PASSWORD), (USER, "wrong"))
-        assert wrong.problem == "the mail server refused the service's account"
+        assert (wrong.problem, wrong.is_of_site) == ("the mail server refused the service's account", True)
         assert PASSWORD not in repr(replace(server, password=PASSWORD))
 
     def test_a_server_with_another_certificate_gets_nothing(self, tmp_path: Path) -> None:
@@ -395,5 +396,5 @@ class TestServers:
             server = server_of(office, security=Security.STARTTLS, ca_file=str(tmp_path / "ca.pem"))
             failed = failure(replace(server, user=USER, password=PASSWORD))
 
-        assert failed.problem == "TLS with the mail server failed"
+        assert (failed.problem, failed.is_of_site) == ("TLS with the mail server failed", True)
         assert office.logins == []

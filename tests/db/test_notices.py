@@ -215,12 +215,15 @@ class TestSubscriptions:
         write(store, lambda each: each.subscriptions.note_failure("s1", at(1), "away", at(2)))
         write(store, lambda each: each.subscriptions.note_failure("s1", at(3), "500", None))
         failing = read(store, lambda each: each.subscriptions.find("s1")).health
+        write(store, lambda each: each.subscriptions.note_outage("s1", "no mail server", at(4)))
+        outage = read(store, lambda each: each.subscriptions.find("s1")).health
         write(store, lambda each: each.subscriptions.note_success("s1", at(4)))
         working = read(store, lambda each: each.subscriptions.find("s1")).health
         write(store, lambda each: each.subscriptions.disable("s1", "gone"))
         disabled = read(store, lambda each: each.subscriptions.find("s1"))
 
         assert failing == Health(failing_since=at(1), problem="500")
+        assert outage == Health(retry_at=at(4), problem="no mail server")
         assert working == Health(succeeded_at=at(4))
         assert (disabled.is_enabled, disabled.health.problem) == (False, "gone")
 

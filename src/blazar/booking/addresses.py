@@ -40,7 +40,7 @@ class Addresses:
             user = self.context.cloud.users.find_user(user_id) if user_id else None
         except CloudError as error:
             raise DeliveryFailed(
-                "Keystone does not return the address of the user", is_silent=True
+                "Keystone does not return the address of the user", is_silent=True, is_of_site=True
             ) from error
         email = user.email if user is not None and user.is_enabled else None
         address = email if email is not None and domain_of(email) is not None else None

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from blazar.ports.notices import Channel
 
 _PERMANENT: Final = 500
+_CLOSING: Final = 421
+"""The code with which a server ends a connection at any time, for example because it stops."""
 FindAddress = Callable[[str], str | None]
 """Returns the address of a user; None if it has none. Raises DeliveryFailed if this cannot be determined."""
 
@@ -104,24 +106,30 @@ def _failures() -> Iterator[None]:
         yield
     except smtplib.SMTPRecipientsRefused as error:
         code = max((code for code, _ in error.recipients.values()), default=_PERMANENT)
-        raise DeliveryFailed(
-            f"the mail server refused the address: {code}", is_final=code >= _PERMANENT
-        ) from error
+        raise _refusal("address", code) from error
     except smtplib.SMTPDataError as error:
-        raise DeliveryFailed(
-            f"the mail server refused the mail: {error.smtp_code}", is_final=error.smtp_code >= _PERMANENT
-        ) from error
+        raise _refusal("mail", error.smtp_code) from error
     except smtplib.SMTPAuthenticationError as error:
-        raise DeliveryFailed("the mail server refused the service's account", is_silent=True) from error
+        raise _outage("the mail server refused the service's account") from error
     except smtplib.SMTPResponseException as error:
-        problem = f"the mail server refused the connection: {error.smtp_code}"
-        raise DeliveryFailed(problem, is_silent=True) from error
+        raise _outage(f"the mail server refused the connection: {error.smtp_code}") from error
     except ssl.SSLError as error:
-        raise DeliveryFailed("TLS with the mail server failed", is_silent=True) from error
+        raise _outage("TLS with the mail server failed") from error
     except (OSError, smtplib.SMTPException) as error:
-        raise DeliveryFailed(
-            f"the mail server does not respond: {type(error).__name__}", is_silent=True
-        ) from error
+        raise _outage(f"the mail server does not respond: {type(error).__name__}") from error
+
+
+def _refusal(refused: str, code: int) -> DeliveryFailed:
+    """Return the error for a mail or an address that the server refused with a code."""
+    problem = f"the mail server refused the {refused}: {code}"
+    if code == _CLOSING:
+        return _outage(problem)
+    return DeliveryFailed(problem, is_final=code >= _PERMANENT)
+
+
+def _outage(problem: str) -> DeliveryFailed:
+    """Return the error for a mail server that accepts no mail at all."""
+    return DeliveryFailed(problem, is_silent=True, is_of_site=True)
 
 
 if TYPE_CHECKING:

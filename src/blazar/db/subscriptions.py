@@ -105,6 +105,10 @@ class SqlSubscriptions:
         since = sa.func.coalesce(subscriptions.c.failing_since, sa.literal(at, Instant()))
         self._set(subscription_id, failing_since=since, problem=problem, retry_at=retry_at)
 
+    def note_outage(self, subscription_id: str, problem: str, retry_at: datetime | None) -> None:
+        """Record that the site could not make an attempt."""
+        self._set(subscription_id, failing_since=None, problem=problem, retry_at=retry_at)
+
     def disable(self, subscription_id: str, problem: str) -> None:
         """Stop deliveries until the subscriber enables them again."""
         self._set(subscription_id, is_enabled=False, problem=problem)

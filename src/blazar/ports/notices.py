@@ -109,6 +109,12 @@ class SubscriptionStore(Protocol):
     ) -> None:
         """Record that an attempt failed, and that nothing is to be sent before *retry_at*."""
 
+    def note_outage(self, subscription_id: str, problem: str, retry_at: datetime | None) -> None:
+        """Record that the site could not make an attempt, so that it is not known whether the receiver works.
+
+        The time for which the receiver has failed is counted from its next failure.
+        """
+
     def disable(self, subscription_id: str, problem: str) -> None:
         """Stop deliveries until the subscriber enables them again; *problem* is the reason."""
 
@@ -196,12 +202,12 @@ class Channel(Protocol):
         """Deliver a notice, or raise within seconds.
 
         Raises:
-            DeliveryFailed: The receiver did not accept it.
+            DeliveryFailed: The receiver did not accept it, or the site could not pass it on.
         """
 
 
 class DeliveryFailed(Exception):
-    """A receiver did not accept a notice; the text says why, and may be shown to the subscriber."""
+    """A notice was not delivered; the text says why, and may be shown to the subscriber."""
 
     def __init__(
         self,
@@ -211,6 +217,7 @@ class DeliveryFailed(Exception):
         retry_after: timedelta | None = None,
         is_final: bool = False,
         is_gone: bool = False,
+        is_of_site: bool = False,
     ) -> None:
         """Create the error.
 
@@ -220,6 +227,7 @@ class DeliveryFailed(Exception):
             retry_after: The time after which the receiver wants the next attempt.
             is_final: Whether another attempt would fail, too.
             is_gone: Whether the receiver wants no more notices.
+            is_of_site: Whether a service of the site failed, such as its mail server, and not the receiver.
         """
         super().__init__(problem)
         self.problem = problem
@@ -227,6 +235,7 @@ class DeliveryFailed(Exception):
         self.retry_after = retry_after
         self.is_final = is_final
         self.is_gone = is_gone
+        self.is_of_site = is_of_site
 
 
 Channels = Mapping[ChannelKind, Channel]

@@ -8,13 +8,14 @@ one delivery.
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
 from blazar.booking.context import Context
 from blazar.booking.deliveries import delivery_of, disable, store_deliveries, subscribe_owners
 from blazar.domain.notices import NoticeType, pause_after
+from blazar.domain.subscriptions import Subscription
 from blazar.null_ports import SerialExecutor
 from blazar.ports import metrics
 from blazar.ports.executor import Executor
@@ -94,14 +95,15 @@ class NoticeSender:
         """Return why a delivery failed; None if it succeeded."""
         channel = self._channels.get(delivery.subscription.kind)
         if channel is None:
-            return DeliveryFailed(f"{delivery.subscription.kind} is not enabled here", is_silent=True)
+            problem = f"{delivery.subscription.kind} is not enabled here"
+            return DeliveryFailed(problem, is_silent=True, is_of_site=True)
         try:
             channel.deliver(delivery, self._context.clock.now())
         except DeliveryFailed as error:
             return error
         except Exception:
             _logger.exception("notice not delivered: id=%d", delivery.id)
-            return DeliveryFailed("internal error; the manager's log has its traceback")
+            return DeliveryFailed("internal error; the manager's log has its traceback", is_of_site=True)
         return None
 
     def _record_success(self, delivery: Delivery, *, is_sent: bool = True) -> None:
@@ -121,11 +123,13 @@ class NoticeSender:
             pause = max(pause, min(failure.retry_after, settings.longest_pause))
         again = now + pause
         is_given_up = failure.is_final or now - delivery.queued_at >= settings.give_up_after
-        since = subscription.health.failing_since
-        is_lost = failure.is_gone or (since is not None and now - since >= settings.give_up_after)
+        is_lost = self._is_lost(subscription, failure, now)
+        retry_at = again if failure.is_silent or failure.retry_after is not None else None
         with self._context.store.begin() as transaction:
-            waits = failure.is_silent or failure.retry_after is not None
-            transaction.subscriptions.note_failure(subscription.id, now, problem, again if waits else None)
+            if failure.is_of_site:
+                transaction.subscriptions.note_outage(subscription.id, problem, retry_at)
+            else:
+                transaction.subscriptions.note_failure(subscription.id, now, problem, retry_at)
             if is_given_up or is_lost:
                 transaction.deliveries.fail(delivery.id, now, problem)
             else:
@@ -138,6 +142,13 @@ class NoticeSender:
             "notice not delivered: id=%d subscription=%s attempt=%d given_up=%s disabled=%s reason=%s",
             *(delivery.id, subscription.id, delivery.attempts, is_given_up, is_lost, problem),
         )
+
+    def _is_lost(self, subscription: Subscription, failure: DeliveryFailed, now: datetime) -> bool:
+        """Return whether a receiver wants no more notices, or has accepted none for too long."""
+        if failure.is_of_site:
+            return False
+        since = subscription.health.failing_since
+        return failure.is_gone or (since is not None and now - since >= self._settings.give_up_after)
 
     def _count(self, delivery: Delivery, outcome: str) -> None:
         self._context.meter.count(metrics.NOTICES, delivery.subscription.kind.value, outcome)
