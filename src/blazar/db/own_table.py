@@ -27,6 +27,8 @@ class OwnTable:
     facts: tuple[sa.Column[Any], ...]
     """The columns that identify a resource in the cloud."""
     read: _Read
-    """Returns these resources with all facts, or all resources for None."""
+    """Returns these resources with all facts, or all resources for None.
+
+    It reads the generations in its first statement, so that facts that change meanwhile are not claimed."""
     open: Callable[[Parts], Any]
     """Returns the collection's store, which its plugin declares as a port."""

@@ -28,7 +28,10 @@ def select_plugin_resources(
     collection: str | None = None,
     resource_ids: Collection[ResourceId] | None = None,
 ) -> tuple[PluginResource, ...]:
-    """Return these resources, those of a collection, or all, by name, in two statements."""
+    """Return these resources, those of a collection, or all, by name, in two statements.
+
+    The first one reads the facts with the generations. The second one adds only which facts are properties.
+    """
     query = (
         sa.select(stock, resources)
         .join(resources, resources.c.id == stock.c.id)

@@ -43,7 +43,11 @@ COLLECTION = "host"
 
 
 def select_hosts(connection: Connection, host_ids: Collection[ResourceId] | None = None) -> tuple[Host, ...]:
-    """Return these hosts, or all, with their capabilities, in two statements."""
+    """Return these hosts, or all, with their capabilities, in two statements.
+
+    The first statement reads the generations: if another transaction changes a host before the second one,
+    the returned generation is too old, and a claim that relies on the capabilities is refused.
+    """
     query = sa.select(hosts, resources.c.generation, resources.c.health, resources.c.problem).join(
         resources, resources.c.id == hosts.c.id
     )
@@ -53,22 +57,19 @@ def select_hosts(connection: Connection, host_ids: Collection[ResourceId] | None
     if host_ids is not None:
         query = query.where(hosts.c.id.in_(list(host_ids)))
         capabilities = capabilities.where(host_capabilities.c.host_id.in_(list(host_ids)))
+    rows = connection.execute(query.order_by(hosts.c.created_at, hosts.c.id)).all()
     capabilities_of: dict[str, dict[str, str]] = defaultdict(dict)
     for host_id, name, value in connection.execute(capabilities):
         capabilities_of[host_id][name] = value
-    return tuple(
-        _host(dict(row._mapping), capabilities_of.get(row.id, {}))
-        for row in connection.execute(query.order_by(hosts.c.created_at, hosts.c.id))
-    )
+    return tuple(_host(dict(row._mapping), capabilities_of.get(row.id, {})) for row in rows)
 
 
 def read_resources(connection: Connection, host_ids: Collection[ResourceId] | None) -> tuple[Resource, ...]:
     """Return these hosts, or all, with their facts and providers, for searches."""
+    found = select_hosts(connection, host_ids)
+    # After the generations, for the same reason as the capabilities.
     providers = select_providers(connection, host_ids)
-    return tuple(
-        replace(each, providers=providers.get(each.id, ())).as_resource()
-        for each in select_hosts(connection, host_ids)
-    )
+    return tuple(replace(each, providers=providers.get(each.id, ())).as_resource() for each in found)
 
 
 class SqlHosts:
