@@ -11,6 +11,7 @@ from blazar import config
 from blazar.booking.context import Context
 from blazar.db.engine import make_engine
 from blazar.db.revisions import is_usable
+from blazar.db.server_versions import check_server
 from blazar.manager.build import build_context
 from blazar.manager.plugins import PluginError, load_cloud, load_limits, load_plugins
 from blazar.manager.waking import ProcessWaker
@@ -37,11 +38,13 @@ def make_context(conf: cfg.ConfigOpts) -> Context:
 
     Raises:
         PluginError: The configuration is not usable, or the schema is not current.
+        ServerTooOld: The service cannot use the database server.
     """
     server = config.read_server_settings(conf)
     if not server.database_url:
         raise PluginError("[database] connection: is not set")
     engine = impatient_engine(conf)
+    check_server(engine)
     if not is_usable(engine):
         raise PluginError("the schema is not current: run blazar-db-manage upgrade head")
     clock = embedded_clock(conf)

@@ -22,6 +22,7 @@ from blazar.cmd.signals import stop_event
 from blazar.db.clock import SqlClock
 from blazar.db.engine import make_engine
 from blazar.db.revisions import is_usable
+from blazar.db.server_versions import check_server
 from blazar.db.stats import SqlStats
 from blazar.known_options import check_keys
 from blazar.manager.build import configured_context, guarded, load_all, manager_name, warm_up_for_first
@@ -91,6 +92,7 @@ def serve(arguments: Sequence[str], clock: Clock, reference_of: Callable[[sa.Eng
     if not server.database_url:
         raise PluginError("[database] connection is not set")
     engine = make_engine(server.database_url, **server.database_options)
+    check_server(engine)
     if not is_usable(engine):
         raise PluginError("the schema is not current: run blazar-db-manage upgrade head")
     transport, telemetry = get_transport(conf), ProcessMetrics(OF_MANAGER)

@@ -25,6 +25,7 @@ from blazar.db.drivers import is_mariadb
 from blazar.db.engine import make_engine
 from blazar.db.guard import HOW_TO_INSTALL, missing_triggers
 from blazar.db.revisions import current_revision, head_revision, oldest_usable_revision
+from blazar.db.server_versions import ServerTooOld, check_server
 from blazar.domain.quotas import is_known
 from blazar.domain.wording import first_few
 from blazar.known_options import keys_without_effect, unknown_keys
@@ -58,6 +59,12 @@ def _failure(text: str) -> Result:
 
 class Checks(upgradecheck.UpgradeCommands):
     """The checks; each returns success, warning or failure with a message."""
+
+    def _check_database_server(self) -> Result:
+        try:
+            return check_database_server(impatient_engine(cfg.CONF))
+        except Exception as error:
+            return _warning(f"Not checked: {sentence(error)}")
 
     def _check_schema(self) -> Result:
         conf = cfg.CONF
@@ -135,6 +142,7 @@ class Checks(upgradecheck.UpgradeCommands):
         return _looked_at(check_leftovers)
 
     _upgrade_checks = (
+        ("Database server", _check_database_server),
         ("Schema", _check_schema),
         ("Guard", _check_guard),
         ("Policy file", _check_policy_file),
@@ -147,6 +155,15 @@ class Checks(upgradecheck.UpgradeCommands):
         ("Storage pools", _check_storage_pools),
         ("Leftovers", _check_leftovers),
     )
+
+
+def check_database_server(engine: sa.Engine) -> Result:
+    """Return a failure if the database server is older than the service needs."""
+    try:
+        server = check_server(engine)
+    except ServerTooOld as error:
+        return _failure(str(error))
+    return Result(upgradecheck.Code.SUCCESS) if server is None else _success(str(server))
 
 
 def check_guard(engine: sa.Engine) -> Result:

@@ -20,6 +20,7 @@ from blazar.db.revisions import (
     revision_of,
     version_table,
 )
+from blazar.db.server_versions import check_server
 
 RELEASED: Final = ("0009",)
 """The newest revision of each earlier release."""
@@ -51,7 +52,7 @@ def alembic_config(
 
 
 def upgrade(engine: sa.Engine, revision: str = "head") -> None:
-    """Upgrade the schema to a revision; does nothing if it is already there."""
+    """Upgrade the schema to a revision; does nothing if it is already there. Raises as :func:`change`."""
     change(engine, lambda config: command.upgrade(config, revision))
 
 
@@ -64,7 +65,9 @@ def change(engine: sa.Engine, run: Callable[[Config], None]) -> None:
 
     Raises:
         DBDeadlock: It did not get its locks within ``SECONDS_TO_REPEAT``.
+        ServerTooOld: The service cannot use the database server; the schema was not changed.
     """
+    check_server(engine)
 
     def attempt() -> None:
         with engine.connect() as connection, short_waits(connection):

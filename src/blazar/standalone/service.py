@@ -71,7 +71,7 @@ def build(conf: ConfigOpts) -> Embedded:
 
     Raises:
         ValueError: An option is not valid, the state folder is in use or not usable, or the database belongs
-            to another installation.
+            to another installation or is on a server that is too old.
         PluginError: A plugin cannot be loaded.
     """
     options = conf.standalone
