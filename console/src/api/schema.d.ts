@@ -595,7 +595,7 @@ export interface paths {
         get: operations["list_networks"];
         put?: never;
         /**
-         * Register a resource, or several ones together, and return them.
+         * Register one resource or several, and return them.
          * @description Policy: `blazar:networks:post`.
          */
         post: operations["create_networks"];
@@ -1717,7 +1717,7 @@ export interface components {
             resource_types: {
                 /** @example physical:host */
                 resource_type: string;
-                /** @description The keys of a reservation. Null if the plugin does not tell them. */
+                /** @description The keys of a reservation. Null if the plugin does not name them. */
                 keys: string[] | null;
                 /** @description The JSON Schema of a request for a reservation of the type, from which forms can be made. Null if the plugin has none. */
                 schema: Record<string, never> | null;
@@ -1730,7 +1730,7 @@ export interface components {
                 unit_keys: string[];
                 /** @description Whether a search can ask for a number of units with `count`. */
                 has_count: boolean;
-                /** @description The objects of the cloud that the caller can name in a request, by its key. Null without `choices=true`, or if the cloud does not tell them now. */
+                /** @description The objects of the cloud that the caller can name in a request, by its key. Null without `choices=true`, or if the cloud cannot list them now. */
                 choices: {
                     [key: string]: {
                         id: string;
@@ -2346,7 +2346,7 @@ export interface components {
             resource_type: "network";
             /** @description The number of segments, 1 by default. May be a numeric string. */
             amount?: number | string | null;
-            /** @description The name of the network, followed by a number if there are several ones; if it is empty, the name of the reservation. */
+            /** @description The name of the network, followed by a number if there are several; if it is empty, the name of the reservation. */
             network_name: string;
             /** @description The description of the network, to which the service adds the reservation. */
             network_description?: string | null;
@@ -2439,7 +2439,7 @@ export interface components {
             resource_type: "physical:storage";
             /** @description The least number of pools. May be a numeric string. */
             min: number | string;
-            /** @description The number of pools that are reserved if so many are available. May be a numeric string. */
+            /** @description The number of pools that are reserved if that many are available. May be a numeric string. */
             max: number | string;
             /**
              * @description A requirement expression; empty or null for none.

@@ -42,7 +42,7 @@ class Handlers:
         return self._one(call.manager.create_resource(call.caller, self.collection.name, call.body))
 
     def create_resources(self, call: Call) -> object:
-        """Register a resource, or several ones together, and return them."""
+        """Register one resource or several, and return them."""
         made = call.manager.create_resources(call.caller, self.collection.name, call.body)
         if len(made) == 1:
             return self._one(made[0])

@@ -35,8 +35,8 @@ Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1
   400; the option `[api] shortage_status` can change that to 409 or 500.
 - `GET /v1/leases/{lease_id}/allocations` exists.
 - `PUT /v1/leases/{lease_id}` adds reservations to a lease that has not started, removes them, and releases
-  chosen hosts and addresses of a reservation, or those that others have booked in the new period. Its answer
-  has `changes`.
+  chosen hosts, addresses and networks of a reservation, or those that others have booked in the new period.
+  Its answer has `changes`.
 - `/v1/offers` exists, and `POST /v1/leases` accepts `offer_id`. So does `PUT /v1/leases/{lease_id}`, for an
   offer of `POST /v1/leases/{lease_id}/offers`.
 - `POST /v1/leases` and both requests for offers accept the header `Idempotency-Key`. If the same user of

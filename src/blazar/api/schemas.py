@@ -576,7 +576,7 @@ COMPONENTS: dict[str, JsonSchema] = {
                 keys={
                     "type": ["array", "null"],
                     "items": {"type": "string"},
-                    "description": "The keys of a reservation. Null if the plugin does not tell them.",
+                    "description": "The keys of a reservation. Null if the plugin does not name them.",
                 },
                 schema={
                     "type": ["object", "null"],
@@ -596,7 +596,7 @@ COMPONENTS: dict[str, JsonSchema] = {
                 choices={
                     "type": ["object", "null"],
                     "description": "The objects of the cloud that the caller can name in a request, by its "
-                    "key. Null without `choices=true`, or if the cloud does not tell them now.",
+                    "key. Null without `choices=true`, or if the cloud cannot list them now.",
                     "additionalProperties": {"type": "array", "items": _CHOICE},
                 },
                 reservable={

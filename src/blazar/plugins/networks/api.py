@@ -28,7 +28,7 @@ _SCHEMAS: Final[dict[str, JsonSchema]] = {
             "network_name": {
                 "type": "string",
                 "maxLength": LONGEST_TEXT,
-                "description": "The name of the network, followed by a number if there are several ones; if "
+                "description": "The name of the network, followed by a number if there are several; if "
                 "it is empty, the name of the reservation.",
             },
             "network_description": {

@@ -23,7 +23,7 @@ _SCHEMAS: Final[dict[str, JsonSchema]] = {
             "min": {**_COUNT, "description": "The least number of pools. May be a numeric string."},
             "max": {
                 **_COUNT,
-                "description": "The number of pools that are reserved if so many are available. May be a "
+                "description": "The number of pools that are reserved if that many are available. May be a "
                 "numeric string.",
             },
             "resource_properties": REQUIREMENT,
