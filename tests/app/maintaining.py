@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from app.http_env import NEWER, HttpEnv, Json, good, refusal
 
 from blazar.booking.maintenance import MAINTAIN
+from blazar.ports.store import Store, Transaction
+
+
+class ChangedBeforeWriting:
+    """A store in which another request changes something before the next transaction that writes."""
+
+    def __init__(self, store: Store, change: Callable[[], object]) -> None:
+        self._store, self._changes, self.read = store, [change], store.read
+
+    def begin(self) -> AbstractContextManager[Transaction]:
+        if self._changes:
+            self._changes.pop()()
+        return self._store.begin()
 
 
 def maintain(env: HttpEnv, *hosts: str, status: int = 201, params: Json | None = None, **keys: Any) -> Json:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from app.http_env import LESSEE, NEWER, STRANGER, HttpEnv, Json, Who, good, refusal, shortage
-from app.maintaining import maintain, named, rack, refused, run_task
+from app.maintaining import ChangedBeforeWriting, maintain, named, rack, refused, run_task
 
 
 @pytest.fixture
@@ -66,6 +68,26 @@ class TestPlanning:
             text = refusal(env.put(path, {"remove_resources": names}, headers=NEWER), 400)
             assert text.startswith("remove_resources: ")
             assert problem in text
+
+    @pytest.mark.parametrize(
+        ("first", "second", "left", "reason"),
+        [
+            ({"remove_resources": ["h2"]}, {"remove_resources": ["h3"]}, ["h1"], "new disks"),
+            ({"remove_resources": ["h2"]}, {"reason": "fans"}, ["h1", "h3"], "fans"),
+            ({"reason": "fans"}, {"remove_resources": ["h2"]}, ["h1", "h3"], "fans"),
+        ],
+    )
+    def test_no_change_undoes_another_one_at_the_same_time(
+        self, env: HttpEnv, first: Json, second: Json, left: list[str], reason: str
+    ) -> None:
+        path = f"/maintenance/{maintain(env, 'h1', 'h2', 'h3', reason='new disks')['id']}"
+        store = ChangedBeforeWriting(env.context.store, lambda: good(env.put(path, first, headers=NEWER)))
+        env.restart(replace(env.context, store=store))
+
+        good(env.put(path, second, headers=NEWER))
+
+        found = good(env.get(path, headers=NEWER))["maintenance"]
+        assert (named(found["resources"]), found["reason"]) == (left, reason)
 
     def test_it_survives_a_restart(self, env: HttpEnv) -> None:
         made = maintain(env, "h1", "h2")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from clocks import EPOCH
@@ -78,6 +81,47 @@ def test_it_is_replaced_unless_it_changed_meanwhile(filled: SqlStore) -> None:
     with pytest.raises(ConcurrentUpdate):
         write(filled, lambda each: each.maintenances.replace(before, replace(before, end=at(8))))
     assert find(filled) == after
+
+
+@pytest.mark.parametrize(
+    "first",
+    [{"resource_ids": (TWO,)}, {"reason": "done"}, {"end": at(7)}, {"leaves_pool": False}],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_no_change_is_undone_by_one_that_was_made_of_an_earlier_state(
+    filled: SqlStore, first: dict[str, Any]
+) -> None:
+    before = make_maintenance(end=5)
+    write(filled, lambda each: each.maintenances.insert(before))
+    changed = replace(before, **first)
+
+    write(filled, lambda each: each.maintenances.replace(before, changed))
+    for second in (replace(before, resource_ids=(ONE,)), replace(before, reason="more disks")):
+        with pytest.raises(ConcurrentUpdate):
+            write(filled, lambda each, second=second: each.maintenances.replace(before, second))  # type: ignore[misc]
+
+    assert find(filled) == changed
+
+
+def test_of_two_changes_at_the_same_time_one_is_refused(filled: SqlStore) -> None:
+    before = make_maintenance()
+    write(filled, lambda each: each.maintenances.insert(before))
+    changes = [replace(before, resource_ids=(each,)) for each in (ONE, TWO)]
+    both = threading.Barrier(2)
+
+    def change(after: Maintenance) -> bool:
+        both.wait()
+        try:
+            write(filled, lambda each: each.maintenances.replace(before, after))
+        except ConcurrentUpdate:
+            return False
+        return True
+
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(change, changes))
+
+    assert sorted(done) == [False, True]
+    assert find(filled) == changes[done.index(True)]
 
 
 def test_its_bookings_are_deleted_with_it_and_with_a_resource(filled: SqlStore) -> None:

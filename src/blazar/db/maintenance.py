@@ -72,9 +72,12 @@ class SqlMaintenances:
 
     def replace(self, before: Maintenance, after: Maintenance) -> None:
         """Replace a maintenance; raise ConcurrentUpdate if it was changed or deleted meanwhile."""
-        is_same = sa.and_(maintenances.c.id == before.id, maintenances.c.end_at == before.end)
-        if self._connection.execute(sa.delete(maintenances).where(is_same)).rowcount != 1:
+        own = maintenances.c.id == before.id
+        # With the lock, the maintenance and its resources stay as they are read next.
+        locked = self._connection.scalar(sa.select(maintenances.c.id).where(own).with_for_update())
+        if locked is None or self.find(before.id) != before:
             raise ConcurrentUpdate("The maintenance was changed or deleted concurrently")
+        self.delete(before)
         self.insert(after)
 
     def delete(self, maintenance: Maintenance) -> None:
