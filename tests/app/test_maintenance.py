@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
 from app.http_env import LESSEE, NEWER, STRANGER, HttpEnv, Json, Who, good, refusal, shortage
 from app.maintaining import ChangedBeforeWriting, maintain, named, rack, refused, run_task
+
+from blazar.domain.requirements import Fact
+from blazar.plugins.hosts.plugin import Hosts
+from blazar.plugins.hosts.settings import HostSettings
+from blazar.ports.cloud import Cloud
+from blazar.reconcile.periodic.maintenance import maintain as complete
+
+
+class ChangedBeforeLeaving(Hosts):
+    """The plugin, with a request that changes something before hosts leave the pool."""
+
+    def __init__(self, settings: HostSettings, change: Callable[[], None]) -> None:
+        super().__init__(settings)
+        self._change = change
+
+    def leave_pool(self, cloud: Cloud, resources: Sequence[Mapping[str, Fact]]) -> None:
+        self._change()
+        super().leave_pool(cloud, resources)
 
 
 @pytest.fixture
@@ -209,6 +228,61 @@ class TestPool:
         good(env.delete(f"/maintenance/{made['id']}", headers=NEWER), 204)
 
         assert "h1" in env.aggregates()["freepool"]
+
+    def test_a_host_returns_when_it_is_taken_out_of_the_maintenance(self, env: HttpEnv) -> None:
+        path = f"/maintenance/{maintain(env, 'h1', 'h2', leave_pool=True)['id']}"
+        env.pass_time(2)
+
+        good(env.put(path, {"remove_resources": ["h1"]}, headers=NEWER))
+
+        assert env.aggregates()["freepool"] == {"h1", "h3", "h4"}
+
+    def test_hosts_return_when_the_maintenance_is_ended(self, env: HttpEnv) -> None:
+        path = f"/maintenance/{maintain(env, 'h1', 'h2', leave_pool=True)['id']}"
+        env.pass_time(2)
+
+        good(env.put(path, {"end_date": "now"}, headers=NEWER))
+
+        assert env.aggregates()["freepool"] == {"h1", "h2", "h3", "h4"}
+
+    def test_a_host_stays_outside_for_another_maintenance(self, env: HttpEnv) -> None:
+        made = maintain(env, "h1", "h2", end_date=env.date(10), leave_pool=True)
+        maintain(env, "h1", leave_pool=True)
+        env.pass_time(2)
+
+        good(env.delete(f"/maintenance/{made['id']}", headers=NEWER), 204)
+
+        assert env.aggregates()["freepool"] == {"h2", "h3", "h4"}
+
+    @pytest.mark.parametrize("is_leaving", [False, True], ids=["before", "while leaving"])
+    @pytest.mark.parametrize(
+        ("body", "outside"),
+        [({"remove_resources": ["h1"]}, {"h2"}), ({"end_date": "now"}, set()), (None, set())],
+        ids=["shrunk", "ended", "deleted"],
+    )
+    def test_the_task_takes_no_host_out_for_a_maintenance_that_was_changed_meanwhile(
+        self, env: HttpEnv, body: Json | None, outside: set[str], is_leaving: bool
+    ) -> None:
+        path = f"/maintenance/{maintain(env, 'h1', 'h2', leave_pool=True)['id']}"
+        changes = [body]
+
+        def change() -> None:
+            while changes:
+                asked = changes.pop()
+                if asked is None:
+                    good(env.delete(path, headers=NEWER), 204)
+                else:
+                    good(env.put(path, asked, headers=NEWER))
+
+        if is_leaving:
+            hosts = ChangedBeforeLeaving(HostSettings(), change)
+            context = replace(env.context, plugins={**env.context.plugins, "physical:host": hosts})
+            complete(context, "manager", lambda: None)
+        else:
+            complete(env.context, "manager", change)
+
+        assert not changes
+        assert env.aggregates()["freepool"] == {"h1", "h2", "h3", "h4"} - outside
 
     def test_the_task_goes_on_after_an_error_of_the_cloud(self, env: HttpEnv) -> None:
         maintain(env, "h1", leave_pool=True)

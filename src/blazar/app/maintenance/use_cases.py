@@ -11,7 +11,7 @@ from blazar.app.maintenance.views import maintenance_notice, maintenance_view, p
 from blazar.booking import event_types
 from blazar.booking.clearing import Clearing, plan_clearing
 from blazar.booking.context import Context
-from blazar.booking.maintenance import MAINTAIN, keep_pool, move_away
+from blazar.booking.maintenance import MAINTAIN, move_away, return_to_pool
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import reschedule_missing
 from blazar.booking.transitions import announce
@@ -73,15 +73,15 @@ def get_maintenance(context: Context, caller: Caller, maintenance_id: str) -> Js
 def update_maintenance(context: Context, caller: Caller, maintenance_id: str, body: JsonObject) -> JsonObject:
     """Change the end, the reason or the resources of a maintenance, and return it.
 
-    Resources can only be removed. A later end may affect further leases, which are treated as those of a new
-    maintenance.
+    Resources can only be removed, and return to their pool if they have left it. A later end may affect
+    further leases, which are treated as those of a new maintenance.
 
     Raises:
         MaintenanceNotFound: No maintenance has this id.
         BadRequest: The body is invalid, or the maintenance has ended.
     """
 
-    def once(attempt: int) -> tuple[Maintenance, Clearing]:
+    def once(attempt: int) -> tuple[Maintenance, Maintenance, Clearing]:
         with context.store.read() as transaction:
             before = _get(transaction, maintenance_id)
         after = changed_maintenance(context, before, body)
@@ -91,9 +91,10 @@ def update_maintenance(context: Context, caller: Caller, maintenance_id: str, bo
         if is_longer:
             clearing = plan_clearing(context, collection, after.resource_ids, after.window)
         store_maintenance(context, after, clearing, before)
-        return after, clearing
+        return before, after, clearing
 
-    maintenance, clearing = retrying(context, once)
+    before, maintenance, clearing = retrying(context, once)
+    return_to_pool(context, before)
     move_away(context, maintenance, clearing, caller.user_id or "")
     context.waker.wake()
     return plan_view(context, maintenance, clearing)
@@ -111,10 +112,9 @@ def delete_maintenance(context: Context, caller: Caller, maintenance_id: str) ->
             transaction.commit()
         return maintenance
 
-    maintenance, now = retrying(context, once), context.clock.now()
+    maintenance = retrying(context, once)
     context.waker.wake()
-    if maintenance.status_at(now) is MaintenanceStatus.ACTIVE:
-        keep_pool(context, replace(maintenance, end=now))
+    return_to_pool(context, maintenance)
 
 
 def _get(transaction: Transaction, maintenance_id: str) -> Maintenance:

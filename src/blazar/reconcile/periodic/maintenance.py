@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import timedelta
-from typing import Final
 
 from blazar.booking.clearing import plan_clearing
 from blazar.booking.context import Context
-from blazar.booking.maintenance import keep_pool, move_away
+from blazar.booking.maintenance import RETURNS_WITHIN, keep_pool, move_away
 from blazar.booking.scheduling import reschedule_missing
 from blazar.domain.maintenance import KEPT_FOR, Maintenance, MaintenanceStatus
-
-_RETURNS_WITHIN: Final = timedelta(hours=1)
-"""Time after the end during which resources are put back into their pool; later, the sweep does it."""
 
 
 def maintain(context: Context, actor: str, check_claim: Callable[[], None]) -> None:
@@ -29,19 +24,27 @@ def maintain(context: Context, actor: str, check_claim: Callable[[], None]) -> N
     """
     now = context.clock.now()
     with context.store.read() as transaction:
-        maintenances = transaction.maintenances.list(ending_after=now - _RETURNS_WITHIN)
+        maintenances = transaction.maintenances.list(ending_after=now - RETURNS_WITHIN)
         old = transaction.maintenances.list_ended(now - KEPT_FOR)
     for each in maintenances:
         if each.resource_type not in context.plugins:
             continue
         check_claim()
-        if each.status_at(now) is not MaintenanceStatus.ENDED:
-            collection = context.plugin_for(each.resource_type).collection
-            clearing = plan_clearing(context, collection, each.resource_ids, each.window)
-            move_away(context, each, clearing, actor)
-        keep_pool(context, each)
+        _move_away(context, each.id, actor)
+        keep_pool(context, each.id)
     if old:
         _delete(context, old)
+
+
+def _move_away(context: Context, maintenance_id: str, actor: str) -> None:
+    """Move reservations away from the resources that are under a maintenance now."""
+    with context.store.read() as transaction:
+        maintenance = transaction.maintenances.find(maintenance_id)
+    if maintenance is None or maintenance.status_at(context.clock.now()) is MaintenanceStatus.ENDED:
+        return
+    collection = context.plugin_for(maintenance.resource_type).collection
+    clearing = plan_clearing(context, collection, maintenance.resource_ids, maintenance.window)
+    move_away(context, maintenance, clearing, actor)
 
 
 def _delete(context: Context, old: Sequence[Maintenance]) -> None:
