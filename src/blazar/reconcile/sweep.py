@@ -1,8 +1,8 @@
 """The sweep: removes marked objects that belong to no live reservation, once they were found twice.
 
-It also returns registered hosts that are in no aggregate to the freepool, reopens hosts that are closed to
-preemptible servers without reason, and purges old database entries. Objects without the service's mark are
-not touched, and no server is ever deleted: objects that servers still use are reported and left alone.
+It also returns registered hosts that are in no aggregate to the freepool, and reopens hosts that are closed
+to preemptible servers without reason. Objects without the service's mark are not touched, and no server is
+ever deleted: objects that servers still use are reported and left alone.
 """
 
 from __future__ import annotations
@@ -13,14 +13,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from blazar.booking.context import Context
-from blazar.booking.index import CHANGES_KEPT_FOR
-from blazar.booking.scheduling import reschedule_missing
 from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, CloudRefused, CloudUnavailable
 from blazar.domain.lease import is_canonical_id
 from blazar.plugins.capabilities import HasLeftovers
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.ports.journal import JournalEntry
-from blazar.ports.store import Transaction
 
 _FINDER = "sweep"
 
@@ -73,7 +70,6 @@ def sweep(context: Context, actor: str, *, check_claim: Callable[[], None] = lam
     with context.store.begin() as transaction:
         first_seen = transaction.findings.note(_FINDER, [each.key for each in leftovers], now)
         is_new = not transaction.journal.knows_leases()
-        _forget_old_entries(context, transaction)
         transaction.commit()
     if is_new and leftovers:
         _logger.warning(
@@ -191,14 +187,6 @@ def _remove(context: Context, leftover: _Leftover) -> bool:
     except (CloudConflict, CloudRefused) as error:
         _logger.warning("cannot remove a leftover: object=%s reason=%s", leftover.key, error)
         return False
-
-
-def _forget_old_entries(context: Context, transaction: Transaction) -> None:
-    now = context.clock.now()
-    if transaction.allocations.purge_released(now - context.settings.leases.cleaning_time):
-        # Capacity that is clean again may satisfy a lease with missing resources.
-        reschedule_missing(context, transaction)
-    transaction.availability.purge_changes(now - CHANGES_KEPT_FOR)
 
 
 def _report(context: Context, actor: str, found: list[str], removed: list[str]) -> None:

@@ -8,6 +8,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from blazar.booking.context import Context
+from blazar.booking.index import CHANGES_KEPT_FOR
+from blazar.booking.scheduling import reschedule_missing
 from blazar.ports.store import Transaction
 
 LIFETIME: Final = timedelta(hours=24)
@@ -69,3 +71,17 @@ forget_deleted_leases: Final = _deletion(
     lambda transaction, before: transaction.feeds.forget_deleted(before),
 )
 """Delete the deleted leases that feeds no longer show."""
+
+
+def delete_old_bookings(context: Context, actor: str, check_claim: Callable[[], None]) -> None:
+    """Delete allocations of resources that are clean again, and old entries of the change log.
+
+    Capacity that is clean again may satisfy a lease with missing resources, so such leases are rescheduled.
+    """
+    check_claim()
+    now = context.clock.now()
+    with context.store.begin() as transaction:
+        if transaction.allocations.purge_released(now - context.settings.leases.cleaning_time):
+            reschedule_missing(context, transaction)
+        transaction.availability.purge_changes(now - CHANGES_KEPT_FOR)
+        transaction.commit()

@@ -18,6 +18,7 @@ from blazar.reconcile.periodic.notices import check_notices
 from blazar.reconcile.periodic.offers import delete_expired_offers
 from blazar.reconcile.periodic.old_records import (
     delete_old_answers,
+    delete_old_bookings,
     delete_old_feeds,
     delete_old_usage,
     delete_old_uses,
@@ -39,7 +40,10 @@ CHECK_NOTICES = f"{TASK_PREFIX}check-notices"
 DELETE_USES = f"{TASK_PREFIX}delete-uses"
 DELETE_FEEDS = f"{TASK_PREFIX}delete-feeds"
 FORGET_LEASES = f"{TASK_PREFIX}forget-leases"
+DELETE_BOOKINGS = f"{TASK_PREFIX}delete-bookings"
 _DELETE_INTERVAL: Final = timedelta(days=1)
+_LONGEST_BOOKINGS_INTERVAL: Final = timedelta(minutes=10)
+"""Longest time for which a lease with missing resources waits for capacity that is clean again."""
 
 
 def periodic_tasks(settings: Settings, collections: Iterable[OwnCollection]) -> Mapping[str, PeriodicTask]:
@@ -63,11 +67,6 @@ def periodic_tasks(settings: Settings, collections: Iterable[OwnCollection]) -> 
             interval=reconciler.plan_check_interval,
             is_enabled=bool(reconciler.plan_check_interval),
         ),
-        DELETE_ANSWERS: PeriodicTask(
-            run=delete_old_answers,
-            interval=reconciler.answer_check_interval,
-            is_enabled=bool(reconciler.answer_check_interval),
-        ),
         DELETE_OFFERS: PeriodicTask(
             run=delete_expired_offers,
             interval=reconciler.offer_check_interval,
@@ -78,6 +77,25 @@ def periodic_tasks(settings: Settings, collections: Iterable[OwnCollection]) -> 
             interval=reconciler.maintenance_check_interval,
             is_enabled=bool(reconciler.maintenance_check_interval),
         ),
+        **_tasks_of_old_records(settings),
+        **_tasks_of_notices(settings.notices),
+        **_tasks_of_usage(settings.usage),
+        **{key: task for tasks in own for key, task in tasks.items()},
+    }
+
+
+def _tasks_of_old_records(settings: Settings) -> Mapping[str, PeriodicTask]:
+    reconciler = settings.reconciler
+    return {
+        DELETE_BOOKINGS: PeriodicTask(
+            run=delete_old_bookings,
+            interval=min(reconciler.sweep_interval or _LONGEST_BOOKINGS_INTERVAL, _LONGEST_BOOKINGS_INTERVAL),
+        ),
+        DELETE_ANSWERS: PeriodicTask(
+            run=delete_old_answers,
+            interval=reconciler.answer_check_interval,
+            is_enabled=bool(reconciler.answer_check_interval),
+        ),
         DELETE_USES: PeriodicTask(
             run=delete_old_uses,
             interval=reconciler.answer_check_interval,
@@ -87,9 +105,6 @@ def periodic_tasks(settings: Settings, collections: Iterable[OwnCollection]) -> 
             run=delete_old_feeds, interval=_DELETE_INTERVAL, is_enabled=bool(settings.feeds.longest_age)
         ),
         FORGET_LEASES: PeriodicTask(run=forget_deleted_leases, interval=_DELETE_INTERVAL),
-        **_tasks_of_notices(settings.notices),
-        **_tasks_of_usage(settings.usage),
-        **{key: task for tasks in own for key, task in tasks.items()},
     }
 
 
