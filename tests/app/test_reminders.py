@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import ClassVar
 
 import pytest
 import sqlalchemy as sa
@@ -11,12 +12,15 @@ from app.conftest import EnvWith
 from app.http_env import ADMIN, LESSEE, NEWER, STRANGER, Json, good, refusal
 from app.subscribing import Noticing, make_noticing, noticing_settings
 from clocks import EPOCH
+from samples import make_lease
 
 from blazar.db import tables
-from blazar.domain.notices import NoticeType
-from blazar.domain.subscriptions import ChannelKind
+from blazar.domain.lease import LeaseId
+from blazar.domain.notices import Notice, NoticeType
+from blazar.domain.subscriptions import ChannelKind, Scope, Subscription
 from blazar.ports.notices import Delivery, DeliveryFailed
 from blazar.reconcile.notices import NoticeSender
+from blazar.reconcile.periodic.notices import due_reminders
 from blazar.reconcile.periodic.tasks import CHECK_NOTICES
 
 LONG, SHORT = 40, 10
@@ -330,3 +334,43 @@ def test_old_records_are_deleted(noticing: Noticing) -> None:
     assert of_lease["id"] not in [each["id"] for each in noticing.all()]
     with noticing.env.engine.connect() as connection:
         assert connection.scalar(sa.select(sa.func.count()).select_from(tables.told)) == 0
+
+
+class Compared(Subscription):
+    """A subscription that counts the leases with which it is compared."""
+
+    count: ClassVar[int] = 0
+
+    def covers(self, notice: Notice) -> bool:
+        Compared.count += 1
+        return super().covers(notice)
+
+
+def test_a_long_lead_time_of_one_lessee_does_not_compare_all_leases_with_all(noticing: Noticing) -> None:
+    projects = [str(number) for number in range(20)]
+    lease = make_lease(end=999, reservations=0, created_at=EPOCH - timedelta(days=60))
+    leases = [
+        replace(lease, id=LeaseId(f"{project}-{day}"), project_id=project, start=EPOCH + timedelta(days=day))
+        for project in projects
+        for day in range(1, 31)
+    ]
+    short, long = (timedelta(days=1, hours=1),), (timedelta(days=31),)
+    subscribed = [
+        Compared(
+            id=f"s{project}",
+            scope=Scope.PROJECT,
+            project_id=project,
+            user_id="user",
+            kind=ChannelKind.WEBHOOK,
+            types=frozenset({NoticeType.STARTS_SOON}),
+            leads=long if project == "0" else short,
+            created_at=EPOCH,
+        )
+        for project in projects
+    ]
+    Compared.count = 0
+
+    due = list(due_reminders(noticing.env.context, NoticeType.STARTS_SOON, leases, subscribed))
+
+    assert Compared.count == 30 + 19
+    assert len(due) == 30 + 19

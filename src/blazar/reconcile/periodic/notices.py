@@ -17,6 +17,7 @@ from blazar.domain.lease import Lease, LeaseStatus
 from blazar.domain.notices import REMINDERS, Notice, NoticeType, due_lead
 from blazar.domain.portions import in_portions
 from blazar.domain.subscriptions import Subscription
+from blazar.domain.upcoming import UpcomingLeases
 from blazar.ports.notices import Delivery, Told
 from blazar.reconcile.periodic.conditions import tell_low_resources, tell_waiting_leases
 from blazar.reconcile.periodic.offers import LIFETIME
@@ -79,33 +80,39 @@ def _remind(context: Context) -> None:
     found = [
         each
         for notice_type, leases in ((NoticeType.STARTS_SOON, starting), (NoticeType.ENDS_SOON, ending))
-        for each in _due(context, notice_type, leases, subscribed)
+        for each in due_reminders(context, notice_type, leases, subscribed)
         if not _is_told(told.get((each.told.subscription_id, each.told.type, each.told.about)), each.told)
     ]
     for some in in_portions(found, _AT_ONCE):
         _store(context, some)
 
 
-def _due(
+def due_reminders(
     context: Context, kind: NoticeType, leases: Sequence[Lease], subscribed: Sequence[Subscription]
 ) -> Iterator[Reminder]:
     """Yield the reminders of one type that are due now, including those that were sent."""
-    now = context.clock.now()
+    now, is_start = context.clock.now(), kind is NoticeType.STARTS_SOON
+    upcoming = UpcomingLeases(
+        (each.start if is_start else each.end, each) for each in leases if _has_ahead(each, kind)
+    )
     for subscription in subscribed:
         configured = subscription.as_configured(context.settings.notices.default_types)
         leads = _leads(context, configured)
-        for lease in leases:
-            is_ahead = lease.status in (LeaseStatus.CREATING, LeaseStatus.PENDING)
-            if lease.status in _OVER or (kind is NoticeType.STARTS_SOON and not is_ahead):
-                continue
+        for date, lease in upcoming.within(configured, now + max(leads, default=timedelta(0))):
             if not configured.covers(_notice(kind, lease, {}, now)):
                 continue
-            is_start = kind is NoticeType.STARTS_SOON
-            date, begin = (lease.start, lease.created_at or now) if is_start else (lease.end, lease.start)
+            begin = (lease.created_at or now) if is_start else lease.start
             lead = due_lead(date, leads, begin, now)
             if lead is not None:
                 told = Told(subscription_id=subscription.id, type=kind, about=lease.id, date=date, lead=lead)
                 yield Reminder(lease=lease, subscription=configured, told=told)
+
+
+def _has_ahead(lease: Lease, kind: NoticeType) -> bool:
+    """Return whether a lease still has its start, or its end, ahead."""
+    if kind is NoticeType.STARTS_SOON:
+        return lease.status in (LeaseStatus.CREATING, LeaseStatus.PENDING)
+    return lease.status not in _OVER
 
 
 def _is_told(earlier: Told | None, due: Told) -> bool:
