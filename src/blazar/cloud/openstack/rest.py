@@ -25,7 +25,7 @@ _NOTHING_SPECIAL: Means = {}
 _PASSING = frozenset({500, 502, 503})
 """Statuses that a service or its proxy may return only briefly."""
 _OF_A_LIST: Means = {404: CloudUnavailable}
-"""Errors for a list. It always exists, possibly empty, so a 404 does not come from the service."""
+"""Errors for a list. If it always exists, possibly empty, a 404 does not come from the service."""
 _OF_A_LATER_PAGE: Means = {400: CloudUnavailable, 404: CloudUnavailable}
 """Errors for a later page. The item before it was deleted, so the list must be read again."""
 
@@ -135,6 +135,7 @@ class RestClient:
         params: Mapping[str, Any] | None = None,
         version: str | None = None,
         until_empty: bool = False,
+        is_optional: bool = False,
     ) -> tuple[ItemT, ...]:
         """Return the items of all pages.
 
@@ -145,10 +146,14 @@ class RestClient:
             params: Sent with every page.
             version: The microversion.
             until_empty: Read pages until one is empty, instead of while the service names a next one.
+            is_optional: The service has this list only with one of its own plugins, or for an object that
+                exists; a 404 then comes from the service.
 
         Raises:
+            CloudNotFound: The list is optional and does not exist.
             CloudUnavailable: The list changed while it was read, or one of the general reasons applies.
         """
+        of_first_page = _NOTHING_SPECIAL if is_optional else _OF_A_LIST
         items: list[ItemT] = []
         marker: str | None = None
         while True:
@@ -156,7 +161,7 @@ class RestClient:
                 *segments,
                 params={**(params or {}), "marker": marker},
                 version=version,
-                means=_OF_A_LIST if marker is None else _OF_A_LATER_PAGE,
+                means=of_first_page if marker is None else _OF_A_LATER_PAGE,
             )
             items += answer.read(lambda body: [parse(each) for each in body[key]])
             before = marker

@@ -25,7 +25,10 @@ class OpenStackSegments:
         """Return the ranges from which Neutron chooses; None without its plugin for them."""
         try:
             return self._neutron.list(
-                "network-segment-ranges", key="network_segment_ranges", parse=_segment_range
+                "network-segment-ranges",
+                key="network_segment_ranges",
+                parse=_segment_range,
+                is_optional=True,
             )
         except CloudNotFound:
             return None
@@ -88,7 +91,7 @@ class OpenStackSegments:
     def list_trunks(self) -> tuple[Trunk, ...]:
         """Return all trunks; none without Neutron's plugin for them."""
         try:
-            return self._neutron.list("trunks", key="trunks", parse=_trunk)
+            return self._neutron.list("trunks", key="trunks", parse=_trunk, is_optional=True)
         except CloudNotFound:
             return ()
 
