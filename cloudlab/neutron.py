@@ -41,7 +41,7 @@ def configure(plan: Plan) -> None:
                 "transport_url": plan.transport_url,
                 "state_path": str(data),
                 "core_plugin": "ml2",
-                "service_plugins": "router,trunk,network_segment_range",
+                "service_plugins": "router,trunk,network_segment_range,port_forwarding",
                 "auth_strategy": "keystone",
                 "notify_nova_on_port_status_changes": False,
                 "notify_nova_on_port_data_changes": False,

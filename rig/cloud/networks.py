@@ -72,6 +72,16 @@ def _delete_floating_ip(cloud: SimulatedCloud, call: Call) -> Reply:
     return Reply(status=204)
 
 
+def _list_port_forwardings(cloud: SimulatedCloud, call: Call) -> Reply:
+    found = cloud.networks.list_port_forwardings(call["id"])
+    return Reply(body={"port_forwardings": [{"id": each} for each in found]})
+
+
+def _delete_port_forwarding(cloud: SimulatedCloud, call: Call) -> Reply:
+    cloud.networks.delete_port_forwarding(call["id"], call["forwarding_id"])
+    return Reply(status=204)
+
+
 def _floating_ip(floating_ip: FloatingIP) -> object:
     return {
         "id": floating_ip.id,
@@ -81,6 +91,7 @@ def _floating_ip(floating_ip: FloatingIP) -> object:
         "description": floating_ip.description,
         "port_id": floating_ip.port_id,
         "tags": sorted(floating_ip.tags),
+        "port_forwardings": [{"protocol": "tcp"}] * floating_ip.port_forwardings,
     }
 
 
@@ -100,6 +111,8 @@ NEUTRON = Service(
         Route("PUT", "/v2.0/floatingips/{id}", _change_floating_ip),
         Route("PUT", "/v2.0/floatingips/{id}/tags", _set_tags),
         Route("DELETE", "/v2.0/floatingips/{id}", _delete_floating_ip),
+        Route("GET", "/v2.0/floatingips/{id}/port_forwardings", _list_port_forwardings),
+        Route("DELETE", "/v2.0/floatingips/{id}/port_forwardings/{forwarding_id}", _delete_port_forwarding),
         *SEGMENT_ROUTES,
     ),
 )

@@ -210,12 +210,18 @@ class TestChanges:
         assert pool.of(lease) == {address(1), address(2), address(3)}
         assert pool.existing()[address(2)] == kept
 
-    def test_an_active_reservation_shrinks_to_what_is_on_ports(self, env: HttpEnv, pool: Pool) -> None:
+    @pytest.mark.parametrize("is_attached", [True, False])
+    def test_an_active_reservation_shrinks_to_what_is_in_use(
+        self, env: HttpEnv, pool: Pool, is_attached: bool
+    ) -> None:
         pool.register(1, 2, 3)
         lease = env.create("now", 60, asked=pool.asked(3))
         env.work()
         used = pool.existing()[address(2)]
-        env.cloud.attach_floating_ip(used.id, "port")
+        if is_attached:
+            env.cloud.attach_floating_ip(used.id, "port")
+        else:
+            env.cloud.forward_port(used.id)
 
         env.change(lease, reservation={"amount": 1})
 

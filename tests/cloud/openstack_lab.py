@@ -190,10 +190,27 @@ class ContractLab:
         return Trust(**{name: trust[name] for name in ("id", *list(body)[:3])})
 
     def attach(self, floating_ip_id: str) -> None:
-        port = {"network_id": self._inner_network, "project_id": self.project_ids[0]}
-        made = self._neutron.post("/v2.0/ports", json={"port": port}).json()["port"]
-        body = {"floatingip": {"port_id": made["id"]}}
+        body = {"floatingip": {"port_id": self._add_inner_port()["id"]}}
         self._neutron.put(f"/v2.0/floatingips/{floating_ip_id}", json=body)
+
+    def forward_port(self, floating_ip_id: str) -> str:
+        port = self._add_inner_port()
+        body = {
+            "protocol": "tcp",
+            "external_port": 2222,
+            "internal_port": 22,
+            "internal_port_id": port["id"],
+            "internal_ip_address": port["fixed_ips"][0]["ip_address"],
+        }
+        path = f"/v2.0/floatingips/{floating_ip_id}/port_forwardings"
+        made = self._neutron.post(path, json={"port_forwarding": body}).json()
+        forwarding_id: str = made["port_forwarding"]["id"]
+        return forwarding_id
+
+    def _add_inner_port(self) -> dict[str, Any]:
+        body = {"network_id": self._inner_network, "project_id": self.project_ids[0]}
+        made: dict[str, Any] = self._neutron.post("/v2.0/ports", json={"port": body}).json()["port"]
+        return made
 
     def remove_everything(self) -> None:
         """Remove the objects with a name of this lab, and those in its projects."""
@@ -277,9 +294,12 @@ class ContractLab:
                 self.cloud.placement.delete_resource_class(name)
 
     def _remove_network_objects(self) -> None:
-        for floating_ip in self.cloud.networks.list_floating_ips():
+        networks = self.cloud.networks
+        for floating_ip in networks.list_floating_ips():
             if floating_ip.project_id in self.project_ids:
-                self.cloud.networks.delete_floating_ip(floating_ip.id)
+                for forwarding_id in networks.list_port_forwardings(floating_ip.id):
+                    networks.delete_port_forwarding(floating_ip.id, forwarding_id)
+                networks.delete_floating_ip(floating_ip.id)
         self.segments.remove_everything()
         if "_inner_network" in self.__dict__:
             query = f"?project_id={self.project_ids[0]}"

@@ -78,6 +78,9 @@ class ServedLab:
     def attach(self, floating_ip_id: str) -> None:
         self._behind.attach(floating_ip_id)
 
+    def forward_port(self, floating_ip_id: str) -> str:
+        return self._behind.forward_port(floating_ip_id)
+
 
 def make_openstack_cloud(text: str) -> OpenStackCloud:
     """Return the adapters for a configuration with this text."""

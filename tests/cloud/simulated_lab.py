@@ -182,6 +182,9 @@ class SimulatedLab:
     def attach(self, floating_ip_id: str) -> None:
         self.cloud.attach_floating_ip(floating_ip_id, "port-1")
 
+    def forward_port(self, floating_ip_id: str) -> str:
+        return self.cloud.forward_port(floating_ip_id)
+
 
 @contextmanager
 def simulated_lab() -> Iterator[SimulatedLab]:

@@ -71,6 +71,7 @@ def fill(cloud: SimulatedCloud) -> None:
     )
     floating_ip = networks.create_floating_ip(network.id, subnet.id, "2001:db8::ff", "project")
     networks.set_floating_ip_tags(floating_ip.id, frozenset({"b", "a"}))
+    cloud.forward_port(floating_ip.id)
     fill_segments(cloud)
     fill_storage(cloud, server.id)
 

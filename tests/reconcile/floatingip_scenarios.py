@@ -63,11 +63,14 @@ def addresses_back_to_back(env: ReconcilerEnv) -> None:
         assert env.may_fail or len(addresses_of(env, second)) == 3
 
 
-def addresses_are_attached(env: ReconcilerEnv) -> None:
+def addresses_are_in_use(env: ReconcilerEnv) -> None:
     env.create("a", 0, 2, floatingips(env, 2))
     env.at(1.9)
     for number, each in enumerate(existing(env).values()):
-        env.cloud.attach_floating_ip(each.id, f"port-{number}")
+        if number:
+            env.cloud.attach_floating_ip(each.id, f"port-{number}")
+        else:
+            env.cloud.forward_port(each.id)
     with env.trial():
         env.at(2.1)
         assert not existing(env)
@@ -213,7 +216,7 @@ FLOATINGIP_SCENARIOS: tuple[Scenario, ...] = (
     further(no_address_at_all, floatingips=3),
     further(addresses_beside_hosts, floatingips=3),
     further(addresses_back_to_back, floatingips=3),
-    representative(addresses_are_attached, floatingips=3),
+    representative(addresses_are_in_use, floatingips=3),
     further(more_addresses_while_active, floatingips=3),
     further(fewer_addresses_while_active, floatingips=3),
     further(other_addresses_before_the_start, floatingips=3),

@@ -58,6 +58,14 @@ def test_it_goes_when_it_is_seen_the_second_time_attached_or_not(
     assert not existing(env)
 
 
+def test_it_goes_with_its_port_forwardings(env: ReconcilerEnv) -> None:
+    found = leave(env)
+    env.cloud.forward_port(found.id)
+
+    assert sweep_twice(env).removed == (f"floatingip:{found.id}",)
+    assert not existing(env)
+
+
 @pytest.mark.parametrize(
     "tags",
     [

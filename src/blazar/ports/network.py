@@ -30,6 +30,13 @@ class FloatingIP:
     port_id: str | None = None
     tags: frozenset[str] = frozenset()
     description: str = ""
+    port_forwardings: int = 0
+    """The number of its port forwardings; it has none while it is attached."""
+
+    @property
+    def is_in_use(self) -> bool:
+        """Return whether it is attached to a port or has port forwardings."""
+        return self.port_id is not None or self.port_forwardings > 0
 
 
 class Networks(Protocol):
@@ -73,5 +80,16 @@ class Networks(Protocol):
     def detach_floating_ip(self, floating_ip_id: str) -> None:
         """Detach the floating IP from its port, if it has one. Raises CloudNotFound."""
 
+    def list_port_forwardings(self, floating_ip_id: str) -> tuple[str, ...]:
+        """Return the ids of its port forwardings; empty if it does not exist or Neutron has none at all."""
+
+    def delete_port_forwarding(self, floating_ip_id: str, port_forwarding_id: str) -> None:
+        """Delete a port forwarding of the floating IP. Raises CloudNotFound."""
+
     def delete_floating_ip(self, floating_ip_id: str) -> None:
-        """Delete the floating IP. Raises CloudNotFound."""
+        """Delete the floating IP.
+
+        Raises:
+            CloudNotFound: It does not exist.
+            CloudConflict: It has port forwardings.
+        """

@@ -198,6 +198,9 @@ class CloudLab(Protocol):
     def attach(self, floating_ip_id: str) -> None:
         """Attach a floating IP to a port."""
 
+    def forward_port(self, floating_ip_id: str) -> str:
+        """Return the id of a new port forwarding of a floating IP."""
+
 
 class LabFactory(Protocol):
     """Factory of a lab for one test."""

@@ -165,6 +165,26 @@ def test_detaching_what_is_not_attached_changes_nothing(networks: Networks, floa
     assert seen(networks, floating_ip) == floating_ip
 
 
+def test_a_floating_ip_is_deleted_after_its_port_forwardings(
+    networks: Networks, lab: CloudLab, floating_ip: FloatingIP
+) -> None:
+    forwarding_id = lab.forward_port(floating_ip.id)
+    forwarding = seen(networks, floating_ip)
+    with pytest.raises(CloudConflict):
+        networks.delete_floating_ip(floating_ip.id)
+
+    assert networks.list_port_forwardings(floating_ip.id) == (forwarding_id,)
+    networks.delete_port_forwarding(floating_ip.id, forwarding_id)
+
+    assert forwarding == replace(floating_ip, port_forwardings=1)
+    assert networks.list_port_forwardings(floating_ip.id) == ()
+    assert seen(networks, floating_ip) == floating_ip
+    with pytest.raises(CloudNotFound):
+        networks.delete_port_forwarding(floating_ip.id, forwarding_id)
+    networks.delete_floating_ip(floating_ip.id)
+    assert seen(networks, floating_ip) is None
+
+
 def test_a_deleted_floating_ip_is_gone_and_its_address_is_free(
     networks: Networks, lab: CloudLab, network: LabNetwork, floating_ip: FloatingIP
 ) -> None:
@@ -183,3 +203,6 @@ def test_nothing_can_be_done_with_a_missing_floating_ip(networks: Networks) -> N
         networks.detach_floating_ip(UNKNOWN_ID)
     with pytest.raises(CloudNotFound):
         networks.delete_floating_ip(UNKNOWN_ID)
+    with pytest.raises(CloudNotFound):
+        networks.delete_port_forwarding(UNKNOWN_ID, UNKNOWN_ID)
+    assert networks.list_port_forwardings(UNKNOWN_ID) == ()

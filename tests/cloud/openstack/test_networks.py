@@ -69,3 +69,25 @@ def test_many_addresses_are_asked_for_with_urls_of_bounded_length(
         addresses
     )
     assert {each.query["floating_network_id"] for each in asked} == {"network"}
+
+
+def test_without_the_plugin_for_them_there_are_no_port_forwardings(
+    stub: StubCloud, cloud: OpenStackCloud
+) -> None:
+    stub.lay_out("GET", FLOATING_IPS, Reply(body={"floatingips": [floating_ip(1)]}))
+
+    (found,) = cloud.networks.list_floating_ips()
+
+    assert (found.port_forwardings, found.is_in_use) == (0, False)
+    assert cloud.networks.list_port_forwardings(found.id) == ()
+
+
+def test_port_forwardings_are_use_even_if_neutron_does_not_name_their_ids(
+    stub: StubCloud, cloud: OpenStackCloud
+) -> None:
+    body = {**floating_ip(1), "port_forwardings": [{"protocol": "tcp"}, {"protocol": "udp"}]}
+    stub.lay_out("GET", FLOATING_IPS, Reply(body={"floatingips": [body]}))
+
+    (found,) = cloud.networks.list_floating_ips()
+
+    assert (found.port_forwardings, found.is_in_use) == (2, True)

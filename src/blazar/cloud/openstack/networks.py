@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from blazar.cloud.openstack.rest import RestClient
-from blazar.domain.errors import CloudUnavailable
+from blazar.domain.errors import CloudNotFound, CloudUnavailable
 from blazar.domain.subnets import Subnet
 from blazar.ports.network import FloatingIP, Network
 
@@ -84,8 +84,22 @@ class OpenStackNetworks:
         """Detach it from its port, if it is attached. Raises CloudNotFound."""
         self._neutron.put("floatingips", floating_ip_id, body={"floatingip": {"port_id": None}})
 
+    def list_port_forwardings(self, floating_ip_id: str) -> tuple[str, ...]:
+        """Return the ids of its port forwardings; none without Neutron's plugin for them."""
+        path = ("floatingips", floating_ip_id, "port_forwardings")
+        try:
+            return self._neutron.list(
+                *path, key="port_forwardings", parse=lambda body: str(body["id"]), is_optional=True
+            )
+        except CloudNotFound:
+            return ()
+
+    def delete_port_forwarding(self, floating_ip_id: str, port_forwarding_id: str) -> None:
+        """Delete a port forwarding. Raises CloudNotFound."""
+        self._neutron.delete("floatingips", floating_ip_id, "port_forwardings", port_forwarding_id)
+
     def delete_floating_ip(self, floating_ip_id: str) -> None:
-        """Delete it. Raises CloudNotFound."""
+        """Delete it. Raises as in the port."""
         self._neutron.delete("floatingips", floating_ip_id)
 
 
@@ -113,6 +127,8 @@ def _floating_ip(body: Mapping[str, Any]) -> FloatingIP:
         port_id=body["port_id"],
         tags=frozenset(body["tags"]),
         description=body["description"],
+        # Absent without Neutron's plugin for them.
+        port_forwardings=len(body.get("port_forwardings", ())),
     )
 
 

@@ -73,6 +73,7 @@ def encode(state: CloudState) -> str:
         "networks": [*state.networks.values()],
         "subnets": [*state.subnets.values()],
         "floating_ips": [*state.floating_ips.values()],
+        "port_forwardings": state.port_forwardings,
         "physical_networks": state.physical_networks,
         "segment_ranges": [*state.segment_ranges.values()],
         "segment_networks": [*state.segment_networks.values()],
@@ -159,6 +160,7 @@ def _state(document: Mapping[str, Any]) -> CloudState:
         subnets=_table(document["subnets"], Subnet, lambda each: each.id),
         floating_ips=_table(document["floating_ips"], FloatingIP, lambda each: each.id),
         # Absent in older files, from here on.
+        port_forwardings=document.get("port_forwardings", {}),
         **_segments(document),
         **_storage(document),
         projects=_table(document.get("projects", []), Project, lambda each: each.id),

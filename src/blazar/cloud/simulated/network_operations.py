@@ -86,3 +86,14 @@ class NetworkOperations:
         with self._calls.exclusive() as state:
             floating_ip = known(state.floating_ips, floating_ip_id, "floating IP")
             state.floating_ips[floating_ip_id] = replace(floating_ip, port_id=port_id)
+
+    def forward_port(self, floating_ip_id: str) -> str:
+        """Return the id of a new port forwarding of a floating IP, as its user makes it.
+
+        Raises CloudNotFound.
+        """
+        with self._calls.exclusive() as state:
+            known(state.floating_ips, floating_ip_id, "floating IP")
+            made = state.new_id()
+            state.port_forwardings[made] = floating_ip_id
+            return made

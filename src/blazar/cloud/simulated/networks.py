@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 from ipaddress import ip_address, ip_network
@@ -39,8 +40,9 @@ class SimulatedNetworks(Service):
         tags: frozenset[str] = frozenset(),
     ) -> tuple[FloatingIP, ...]:
         """Return the floating IPs of all projects that match all given filters, oldest first."""
+        forwardings = Counter(self._state.port_forwardings.values())
         return tuple(
-            each
+            replace(each, port_forwardings=forwardings[each.id])
             for each in self._state.floating_ips.values()
             if network_id in (None, each.floating_network_id)
             and (not addresses or each.address in addresses)
@@ -91,10 +93,25 @@ class SimulatedNetworks(Service):
         floating_ip = known(self._state.floating_ips, floating_ip_id, "floating IP")
         self._state.floating_ips[floating_ip_id] = replace(floating_ip, port_id=None)
 
+    @reads("networks.list_port_forwardings")
+    def list_port_forwardings(self, floating_ip_id: str) -> tuple[str, ...]:
+        """Return the ids of its port forwardings, oldest first; empty if it does not exist."""
+        return tuple(key for key, of in self._state.port_forwardings.items() if of == floating_ip_id)
+
+    @writes("networks.delete_port_forwarding")
+    def delete_port_forwarding(self, floating_ip_id: str, port_forwarding_id: str) -> None:
+        """Delete a port forwarding. Raises CloudNotFound."""
+        of = known(self._state.port_forwardings, port_forwarding_id, "port forwarding")
+        if of != floating_ip_id:
+            raise CloudNotFound(f"floating IP {floating_ip_id} has no port forwarding {port_forwarding_id}")
+        del self._state.port_forwardings[port_forwarding_id]
+
     @writes("networks.delete_floating_ip")
     def delete_floating_ip(self, floating_ip_id: str) -> None:
-        """Delete it, attached or not. Raises CloudNotFound."""
+        """Delete it, attached or not. Raises as in the port."""
         known(self._state.floating_ips, floating_ip_id, "floating IP")
+        if floating_ip_id in self._state.port_forwardings.values():
+            raise CloudConflict(f"floating IP {floating_ip_id} in use by port forwarding resources")
         del self._state.floating_ips[floating_ip_id]
 
     def _is_taken(self, network_id: str, address: str) -> bool:

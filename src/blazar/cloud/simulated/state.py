@@ -79,6 +79,8 @@ class CloudState:
     networks: dict[str, Network] = field(default_factory=dict)
     subnets: dict[str, Subnet] = field(default_factory=dict)
     floating_ips: dict[str, FloatingIP] = field(default_factory=dict)
+    port_forwardings: dict[str, str] = field(default_factory=dict)
+    """The ids of the floating IPs, by the id of a port forwarding."""
 
     physical_networks: frozenset[str] = frozenset()
     """The physical networks that Neutron knows."""

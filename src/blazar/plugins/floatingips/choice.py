@@ -77,7 +77,7 @@ def _check_kept(
 
     Raises:
         NotEnoughFloatingIPs: A held one is reserved for another lease in the new period.
-        CannotChange: More of them are attached than can remain in addition to the required ones.
+        CannotChange: More of them are in use than can remain in addition to the required ones.
     """
     if not wish.is_active:
         return
@@ -91,7 +91,7 @@ def _check_kept(
     in_use = [str(each.facts["address"]) for each in resources if each.id in wish.in_use]
     if len(in_use) > wish.spec.amount - len(required):
         raise CannotChange(
-            f"amount: {wish.spec.amount} would release floating IPs that are on ports: {first_few(in_use)}"
+            f"amount: {wish.spec.amount} would release floating IPs that are in use: {first_few(in_use)}"
         )
 
 

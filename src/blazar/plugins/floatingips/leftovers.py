@@ -9,13 +9,14 @@ from blazar.domain.lease import is_canonical_id
 from blazar.plugins.floatingips.floatingip import FloatingIP as Registered
 from blazar.plugins.floatingips.floatingip import addresses_by_network
 from blazar.plugins.floatingips.store import FLOATING_IP_STORE
+from blazar.plugins.floatingips.teardown import delete_with_uses
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.plugins.neutron_tags import MARK, named_reservations
 from blazar.ports.network import FloatingIP
 
 
 class FloatingIPLeftovers:
-    """Marked floating IPs at registered addresses that no running reservation holds, attached or not.
+    """Marked floating IPs at registered addresses that no running reservation holds, in use or not.
 
     The mark is a tag, or the description if Neutron created the floating IP after its manager gave up.
 
@@ -67,10 +68,8 @@ class FloatingIPLeftovers:
                     yield found
 
     def remove(self, name: str) -> bool:
-        """Detach a floating IP from its port and delete it."""
-        if self._found[name].port_id is not None:
-            self._networks.detach_floating_ip(name)
-        self._networks.delete_floating_ip(name)
+        """Delete a floating IP, also one that is in use."""
+        delete_with_uses(self._networks, self._found[name])
         return True
 
 

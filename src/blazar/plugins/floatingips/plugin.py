@@ -62,6 +62,7 @@ from blazar.plugins.floatingips.spec import (
     render_spec,
     revise_spec,
 )
+from blazar.plugins.floatingips.teardown import delete_with_uses
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.plugins.neutron_tags import other_tags, reservation_tag, tags_of
 from blazar.ports.cloud import Cloud
@@ -133,20 +134,20 @@ class FloatingIPs(
     def count_in_use(
         self, cloud: Cloud, assignment: Assignment[FloatingIPSpec], before: FloatingIPSpec
     ) -> Mapping[ResourceId, int]:
-        """Return the attached floating IPs if the reservation is to shrink; otherwise nothing."""
+        """Return the floating IPs in use if the reservation is to shrink; otherwise nothing."""
         if assignment.spec.amount >= before.amount:
             return {}
         own = self.observe(cloud, assignment, Phase.RUNNING).own
-        return {each.id: 1 for each in assignment.resources if each.id in own and own[each.id].port_id}
+        return {each.id: 1 for each in assignment.resources if each.id in own and own[each.id].is_in_use}
 
     def observe_use(
         self, cloud: Cloud, assignments: Sequence[Assignment[FloatingIPSpec]]
     ) -> Mapping[ReservationId, Mapping[ResourceId, int]]:
-        """Return the floating IPs on ports, from one list of all."""
+        """Return the floating IPs on ports or with port forwardings, from one list of all."""
         existing = {
             (each.floating_network_id, each.address): each
             for each in (cloud.networks.list_floating_ips() if assignments else ())
-            if each.port_id is not None
+            if each.is_in_use
         }
         return {
             each.reservation_id: {
@@ -161,16 +162,19 @@ class FloatingIPs(
         """Delete the floating IPs that the reservation no longer holds.
 
         Raises:
-            CannotChange: One of them is attached to a port; none is deleted.
+            CannotChange: One of them is on a port or has port forwardings; none is deleted.
         """
         released = [each.id for each in assignment.resources if each.id not in kept]
         if not released:
             return
         own = self.observe(cloud, assignment, Phase.RUNNING).own
         existing = [own[each] for each in released if each in own]
-        attached = sorted(each.address for each in existing if each.port_id is not None)
-        if attached:
-            raise CannotChange(f"amount: floating IPs on ports cannot be released: {first_few(attached)}")
+        used = sorted(each.address for each in existing if each.is_in_use)
+        if used:
+            raise CannotChange(
+                "amount: floating IPs on ports or with port forwardings cannot be released: "
+                f"{first_few(used)}"
+            )
         for each in existing:
             with suppress(CloudNotFound):
                 cloud.networks.delete_floating_ip(each.id)
@@ -262,15 +266,13 @@ class FloatingIPs(
         item: FloatingIPItem,
         seen: FloatingIPsSeen,
     ) -> Outcome:
-        """Detach and delete a floating IP."""
+        """Delete a floating IP, also one that is in use."""
         own = seen.own.get(item.scope)
         # The tags are deleted with the floating IP.
         if item.kind is Kind.TAGS or own is None:
             return Done()
         try:
-            if own.port_id is not None:
-                cloud.networks.detach_floating_ip(own.id)
-            cloud.networks.delete_floating_ip(own.id)
+            delete_with_uses(cloud.networks, own)
         except CloudNotFound:
             return Done()
         return Done((Result(ResultKind.RELEASED, f"floating IP {own.address}"),))
