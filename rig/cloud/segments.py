@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from blazar.cloud.simulated import SimulatedCloud
-from blazar.domain.errors import CloudNotFound
+from blazar.domain.errors import CloudNotFound, CloudRefused
 from blazar.ports.segments import Port, Route, Segment, SegmentNetwork, SegmentRange, Trunk
 from rig.cloud.messages import Call, Reply
 from rig.cloud.messages import Route as HttpRoute
@@ -116,7 +116,19 @@ def _list_trunks(cloud: SimulatedCloud, call: Call) -> Reply:
 
 def _trunk(trunk: Trunk) -> object:
     subports = [{"port_id": each} for each in sorted(trunk.subport_ids)]
-    return {"id": trunk.id, "port_id": trunk.port_id, "sub_ports": subports}
+    return {
+        "id": trunk.id,
+        "port_id": trunk.port_id,
+        "admin_state_up": trunk.is_enabled,
+        "sub_ports": subports,
+    }
+
+
+def _update_trunk(cloud: SimulatedCloud, call: Call) -> Reply:
+    if call.body["trunk"] != {"admin_state_up": True}:
+        raise CloudRefused("a trunk can only be enabled here")
+    cloud.segments.enable_trunk(call["id"])
+    return Reply(body={"trunk": {"id": call["id"]}})
 
 
 def _remove_subports(cloud: SimulatedCloud, call: Call) -> Reply:
@@ -159,6 +171,7 @@ SEGMENT_ROUTES = (
     HttpRoute("PUT", "/v2.0/ports/{id}", _update_port),
     HttpRoute("DELETE", "/v2.0/ports/{id}", _delete_port),
     HttpRoute("GET", "/v2.0/trunks", _list_trunks),
+    HttpRoute("PUT", "/v2.0/trunks/{id}", _update_trunk),
     HttpRoute("PUT", "/v2.0/trunks/{id}/remove_subports", _remove_subports),
     HttpRoute("DELETE", "/v2.0/trunks/{id}", _delete_trunk),
     HttpRoute("GET", "/v2.0/routers/{id}", _show_router),

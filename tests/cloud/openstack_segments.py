@@ -42,6 +42,12 @@ class NeutronSegments:
             "trunks", "trunk", port_id=port_id, sub_ports=subports, project_id=self._project_ids[0]
         )
 
+    def disable_trunk(self, trunk_id: str) -> None:
+        self._switch_trunk(trunk_id, is_enabled=False)
+
+    def _switch_trunk(self, trunk_id: str, *, is_enabled: bool) -> None:
+        self._neutron.put(f"/v2.0/trunks/{trunk_id}", json={"trunk": {"admin_state_up": is_enabled}})
+
     def add_router(self, network_id: str, destination: str, nexthop: str) -> str:
         router_id = self._make("routers", "router", project_id=self._project_ids[0])
         (subnet,) = self._list("subnets", network_id=network_id)
@@ -55,6 +61,7 @@ class NeutronSegments:
         """Remove what hangs on networks of the projects, and the networks that a test made."""
         for project_id in self._project_ids:
             for trunk in self._list("trunks", project_id=project_id):
+                self._switch_trunk(trunk["id"], is_enabled=True)
                 self._remove("trunks", trunk["id"])
             for router in self._list("routers", project_id=project_id):
                 self._empty_router(router["id"])

@@ -113,6 +113,9 @@ class SimulatedSegments:
     def add_trunk(self, port_id: str, subport_ids: frozenset[str]) -> str:
         return self._cloud.add_trunk(port_id, subport_ids).id
 
+    def disable_trunk(self, trunk_id: str) -> None:
+        self._cloud.disable_trunk(trunk_id)
+
     def add_router(self, network_id: str, destination: str, nexthop: str) -> str:
         route = Route(destination=destination, nexthop=nexthop)
         return self._cloud.add_router(network_id, "project-one", (route,))

@@ -74,3 +74,46 @@ def test_a_step_ends_even_if_ports_are_added_without_end(
     assert isinstance(outcome, Waiting)
     assert cloud.segments.find_network(VLAN) == network
     assert remove_network(cloud, network.id) == Done()
+
+
+@pytest.mark.parametrize("is_parent", [True, False])
+def test_a_trunk_that_the_lessee_disabled_does_not_keep_the_network(
+    cloud: SimulatedCloud, network: SegmentNetwork, is_parent: bool
+) -> None:
+    elsewhere = cloud.add_network("other", is_external=False).id
+    here = cloud.add_port(network.id, "project").id
+    there = cloud.add_port(elsewhere, "project").id
+    trunk = cloud.add_trunk(*(here, frozenset({there})) if is_parent else (there, frozenset({here})))
+    cloud.disable_trunk(trunk.id)
+
+    assert remove_network(cloud, network.id) == Done()
+
+    assert cloud.segments.find_network(VLAN) is None
+    assert [each.id for each in cloud.segments.list_ports(elsewhere)] == [there]
+    assert len(cloud.segments.list_trunks()) == int(not is_parent)
+
+
+def test_a_trunk_that_a_server_uses_and_the_lessee_disabled_goes_too(
+    cloud: SimulatedCloud, network: SegmentNetwork
+) -> None:
+    parent = cloud.add_port(network.id, "project", device_id="server", device_owner="compute:nova")
+    cloud.disable_trunk(cloud.add_trunk(parent.id).id)
+
+    assert remove_network(cloud, network.id) == Done()
+
+    assert cloud.segments.list_trunks() == ()
+
+
+def test_a_disabled_trunk_that_is_deleted_meanwhile_is_no_obstacle(
+    cloud: SimulatedCloud, network: SegmentNetwork
+) -> None:
+    trunk = cloud.add_trunk(cloud.add_port(network.id, "project").id)
+    cloud.disable_trunk(trunk.id)
+
+    def delete_trunk() -> None:
+        cloud.segments.enable_trunk(trunk.id)
+        cloud.segments.delete_trunk(trunk.id)
+
+    busy: Any = BusyNetwork(cloud, delete_trunk)
+    assert remove_network(busy, network.id) == Done()
+    assert cloud.segments.list_trunks() == ()

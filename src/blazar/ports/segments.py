@@ -79,6 +79,8 @@ class Trunk:
     id: str
     port_id: str
     subport_ids: frozenset[str] = frozenset()
+    is_enabled: bool = True
+    """Whether Neutron allows its deletion and changes of its subports; its project may disable it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,15 +144,24 @@ class Segments(Protocol):
     def list_trunks(self) -> tuple[Trunk, ...]:
         """Return the trunks of all projects; empty if Neutron has no trunks."""
 
+    def enable_trunk(self, trunk_id: str) -> None:
+        """Enable a trunk. Raises CloudNotFound."""
+
     def remove_subports(self, trunk_id: str, port_ids: Collection[str]) -> None:
-        """Take ports out of a trunk. Raises CloudNotFound if it does not exist or lacks one of them."""
+        """Take ports out of a trunk.
+
+        Raises:
+            CloudNotFound: It does not exist or lacks one of them.
+            CloudConflict: It is disabled.
+        """
 
     def delete_trunk(self, trunk_id: str) -> None:
         """Delete a trunk; its ports stay.
 
         Raises:
             CloudNotFound: It does not exist.
-            CloudConflict: A server uses its parent port, which some drivers must not lose its trunk then.
+            CloudConflict: It is disabled, or a server uses its parent port, which some drivers must not lose
+                its trunk then.
         """
 
     def list_routes(self, router_id: str) -> tuple[Route, ...]:

@@ -132,6 +132,9 @@ class LabSegments(Protocol):
     def add_trunk(self, port_id: str, subport_ids: frozenset[str]) -> str:
         """Return the id of a new trunk."""
 
+    def disable_trunk(self, trunk_id: str) -> None:
+        """Disable a trunk."""
+
     def add_router(self, network_id: str, destination: str, nexthop: str) -> str:
         """Return the id of a new router with an interface in a network's subnet and an extra route."""
 

@@ -206,6 +206,27 @@ def test_a_subport_is_deleted_after_it_has_left_its_trunk(
         segments.remove_subports(trunk_id, [port])
 
 
+def test_a_disabled_trunk_is_changed_and_deleted_after_it_is_enabled(
+    lab: CloudLab, segments: Segments, place: LabSegments, network: SegmentNetwork, port: str
+) -> None:
+    parent = place.add_port(network.id, lab.project_ids[0])
+    trunk_id = place.add_trunk(parent, frozenset({port}))
+    place.disable_trunk(trunk_id)
+    before = Trunk(id=trunk_id, port_id=parent, subport_ids=frozenset({port}), is_enabled=False)
+    assert before in segments.list_trunks()
+    with pytest.raises(CloudConflict):
+        segments.remove_subports(trunk_id, [port])
+    with pytest.raises(CloudConflict):
+        segments.delete_trunk(trunk_id)
+
+    segments.enable_trunk(trunk_id)
+
+    assert replace(before, is_enabled=True) in segments.list_trunks()
+    segments.remove_subports(trunk_id, [port])
+    segments.delete_trunk(trunk_id)
+    assert trunk_id not in [each.id for each in segments.list_trunks()]
+
+
 def test_a_router_leaves_a_network_after_its_extra_routes_into_it(
     segments: Segments, place: LabSegments, network: SegmentNetwork
 ) -> None:
@@ -236,6 +257,8 @@ def test_nothing_can_be_done_with_what_is_missing(segments: Segments) -> None:
         segments.delete_port(UNKNOWN_ID)
     with pytest.raises(CloudNotFound):
         segments.unbind_port(UNKNOWN_ID)
+    with pytest.raises(CloudNotFound):
+        segments.enable_trunk(UNKNOWN_ID)
     with pytest.raises(CloudNotFound):
         segments.delete_trunk(UNKNOWN_ID)
     with pytest.raises(CloudNotFound):

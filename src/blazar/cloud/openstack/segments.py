@@ -95,8 +95,12 @@ class OpenStackSegments:
         except CloudNotFound:
             return ()
 
+    def enable_trunk(self, trunk_id: str) -> None:
+        """Enable a trunk. Raises CloudNotFound."""
+        self._neutron.put("trunks", trunk_id, body={"trunk": {"admin_state_up": True}})
+
     def remove_subports(self, trunk_id: str, port_ids: Collection[str]) -> None:
-        """Take ports out of a trunk. Raises CloudNotFound."""
+        """Take ports out of a trunk. Raises as in the port."""
         body = {"sub_ports": [{"port_id": each} for each in sorted(port_ids)]}
         self._neutron.put("trunks", trunk_id, "remove_subports", body=body)
 
@@ -170,6 +174,7 @@ def _trunk(body: Mapping[str, Any]) -> Trunk:
         id=body["id"],
         port_id=body["port_id"],
         subport_ids=frozenset(each["port_id"] for each in body["sub_ports"]),
+        is_enabled=body["admin_state_up"],
     )
 
 

@@ -81,6 +81,11 @@ class SegmentOperations:
             state.trunks[trunk.id] = trunk
             return trunk
 
+    def disable_trunk(self, trunk_id: str) -> None:
+        """Disable a trunk, as its user does. Raises CloudNotFound."""
+        with self._calls.exclusive() as state:
+            state.trunks[trunk_id] = replace(known(state.trunks, trunk_id, "trunk"), is_enabled=False)
+
     def add_router(self, network_id: str, project_id: str, routes: tuple[Route, ...] = ()) -> str:
         """Return the id of a new router with an interface in a network. Raises CloudNotFound."""
         with self._calls.exclusive() as state:

@@ -116,10 +116,16 @@ class SimulatedSegments(Service):
         """Return all trunks, oldest first."""
         return tuple(self._state.trunks.values())
 
+    @writes("segments.enable_trunk")
+    def enable_trunk(self, trunk_id: str) -> None:
+        """Enable a trunk. Raises CloudNotFound."""
+        trunk = known(self._state.trunks, trunk_id, "trunk")
+        self._state.trunks[trunk_id] = replace(trunk, is_enabled=True)
+
     @writes("segments.remove_subports")
     def remove_subports(self, trunk_id: str, port_ids: Collection[str]) -> None:
-        """Take ports out of a trunk. Raises CloudNotFound."""
-        trunk = known(self._state.trunks, trunk_id, "trunk")
+        """Take ports out of a trunk. Raises as in the port."""
+        trunk = _manageable(self._state, trunk_id)
         missing = set(port_ids) - trunk.subport_ids
         if missing:
             raise CloudNotFound(f"trunk {trunk_id} has no subport {min(missing)}")
@@ -128,7 +134,7 @@ class SimulatedSegments(Service):
     @writes("segments.delete_trunk")
     def delete_trunk(self, trunk_id: str) -> None:
         """Delete a trunk, as with Open vSwitch: not while a server uses its parent port."""
-        trunk = known(self._state.trunks, trunk_id, "trunk")
+        trunk = _manageable(self._state, trunk_id)
         parent = self._state.ports.get(trunk.port_id)
         if parent is not None and parent.device_owner.startswith("compute:"):
             raise CloudConflict(f"trunk {trunk_id} is currently in use")
@@ -200,6 +206,14 @@ def _check_segment(state: CloudState, segment: Segment) -> None:
             raise CloudRefused("segmentation_id specified for flat provider network")
     elif segment.segment_id is None or not 1 <= segment.segment_id <= limit:
         raise CloudRefused(f"segmentation_id out of range (1 through {limit})")
+
+
+def _manageable(state: CloudState, trunk_id: str) -> Trunk:
+    """Return a trunk that is enabled. Raises CloudNotFound, CloudConflict."""
+    trunk = known(state.trunks, trunk_id, "trunk")
+    if not trunk.is_enabled:
+        raise CloudConflict(f"trunk {trunk_id} is currently disabled")
+    return trunk
 
 
 def _leads_to(state: CloudState, network_id: str, route: Route) -> bool:

@@ -2,7 +2,8 @@
 
 Neutron enforces this order of removals: trunks whose parent port is on the network, and subports of other
 trunks; ports, whose floating IPs are only disassociated; extra routes of routers, and their interfaces; then
-the network with its subnets. Servers lose their ports and keep running.
+the network with its subnets. Servers lose their ports and keep running. Disabled trunks are enabled
+before, and stay so if they are not deleted.
 
 The lessee may add ports meanwhile, so rounds are repeated until Neutron deletes the network. They follow each
 other at once as long as there are new ports: after a pause, there would be as many again.
@@ -88,10 +89,22 @@ def _leave_trunks(segments: Segments, port_ids: frozenset[str]) -> Iterator[str]
         if trunk.port_id in port_ids:
             yield from _try(partial(_delete_trunk, segments, trunk))
         elif subports:
-            yield from _try(partial(segments.remove_subports, trunk.id, subports))
+            yield from _try(partial(_remove_subports, segments, trunk, subports))
+
+
+def _remove_subports(segments: Segments, trunk: Trunk, port_ids: frozenset[str]) -> None:
+    _enable(segments, trunk)
+    segments.remove_subports(trunk.id, port_ids)
+
+
+def _enable(segments: Segments, trunk: Trunk) -> None:
+    """Enable a trunk if its project has disabled it; Neutron then refuses all changes, also to operators."""
+    if not trunk.is_enabled:
+        segments.enable_trunk(trunk.id)
 
 
 def _delete_trunk(segments: Segments, trunk: Trunk) -> None:
+    _enable(segments, trunk)
     try:
         segments.delete_trunk(trunk.id)
     except CloudConflict:
