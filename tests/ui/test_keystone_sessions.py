@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import falcon.testing
@@ -14,6 +16,7 @@ from blazar.settings import ApiSettings
 
 ALICE = {"method": "password", "user": "alice", "password": PASSWORD}
 CONSOLE = "https://reservations.example/ui/"
+FORM = {"Content-Type": "application/x-www-form-urlencoded", "Origin": "https://keystone.example"}
 
 
 @pytest.fixture
@@ -171,6 +174,61 @@ class TestWebSingleSignOn:
         assert answer.status_code == 403
         assert browser.cookies == {}
 
+    @pytest.mark.parametrize("site", ["cross-site", "same-site"])
+    def test_a_page_of_others_begins_no_sign_in(
+        self, browser: Browser, keystone: FakeKeystone, site: str
+    ) -> None:
+        """It opens the address that begins one, and then sends the form."""
+        answer = browser.get("/ui/session/websso?idp=openid", headers={"Sec-Fetch-Site": site})
+
+        assert (answer.status_code, answer.headers.get("Location")) == (403, None)
+        assert browser.cookies == {}
+        assert self.come_back(browser, keystone.add(None)).status_code == 403
+        assert browser.cookies == {}
+
+    @pytest.mark.parametrize("site", ["same-origin", "none"])
+    def test_the_console_and_a_typed_address_begin_one(
+        self, browser: Browser, keystone: FakeKeystone, site: str
+    ) -> None:
+        browser.get("/ui/session/websso?idp=openid", headers={"Sec-Fetch-Site": site})
+
+        answer = self.come_back(browser, keystone.add(None), **{"Sec-Fetch-Site": "cross-site"})
+
+        assert answer.status_code == 303
+        assert list(browser.cookies) == ["blazar_console"]
+
+    @pytest.mark.parametrize("is_chunked", [True, False])
+    def test_the_form_has_a_bounded_length(self, browser: Browser, is_chunked: bool) -> None:
+        browser.get("/ui/session/websso?idp=openid")
+        stream = io.BytesIO(b"token=" + b"x" * 1_000_000)
+        extras: dict[str, Any] = {"wsgi.input": stream}
+        if is_chunked:
+            extras |= {"HTTP_TRANSFER_ENCODING": "chunked", "wsgi.input_terminated": True}
+        else:
+            extras |= {"CONTENT_LENGTH": "1000006"}
+
+        answer = browser.request("POST", "/ui/session/websso", headers=FORM, extras=extras)
+
+        assert answer.status_code == 413
+        assert stream.tell() < 20_000
+        assert list(browser.cookies) == ["blazar_console_sso"]
+
+    def test_a_form_without_a_length_is_not_read(self, browser: Browser) -> None:
+        browser.get("/ui/session/websso?idp=openid")
+        stream = io.BytesIO(b"token=x")
+        extras = {"wsgi.input": stream}
+
+        assert browser.request("POST", "/ui/session/websso", headers=FORM, extras=extras).status_code == 400
+        assert stream.tell() == 0
+
+    @pytest.mark.parametrize("body", ["token=a&token=b", "a=%FF", "\0", "[]"])
+    def test_a_form_without_one_token_is_refused(self, browser: Browser, body: str) -> None:
+        browser.get("/ui/session/websso?idp=openid")
+
+        answer = browser.request("POST", "/ui/session/websso", body=body, headers=FORM)
+
+        assert answer.status_code == 400
+
     @pytest.mark.parametrize("token", ["unknown", ""])
     def test_a_wrong_token_begins_no_session(self, browser: Browser, token: str) -> None:
         browser.get("/ui/session/websso?idp=openid")
@@ -186,6 +244,7 @@ class TestWebSingleSignOn:
             make_keystone_browser(websso={"openid": "Campus login"})
 
     @staticmethod
-    def come_back(browser: Browser, token: str) -> falcon.testing.Result:
-        form = {"Content-Type": "application/x-www-form-urlencoded", "Origin": "https://keystone.example"}
-        return browser.request("POST", "/ui/session/websso", body=f"token={token}", headers=form)
+    def come_back(browser: Browser, token: str, **headers: str) -> falcon.testing.Result:
+        return browser.request(
+            "POST", "/ui/session/websso", body=f"token={token}", headers={**FORM, **headers}
+        )

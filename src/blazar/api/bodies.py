@@ -35,7 +35,7 @@ def read_json(req: falcon.Request, max_bytes: int) -> object:
     undeclared_is_json = req.method != "POST" or not req.env.get(MUST_DECLARE_JSON)
     if kind != falcon.MEDIA_JSON and (kind or not undeclared_is_json):
         raise falcon.HTTPBadRequest(description="The body's content type must be application/json")
-    raw = _read(req, max_bytes)
+    raw = read_body(req, max_bytes)
     if not raw.strip():
         return {}
     try:
@@ -54,7 +54,12 @@ def place_of(steps: Iterable[str | int]) -> str:
     return text.removeprefix(".")
 
 
-def _read(req: falcon.Request, max_bytes: int) -> bytes:
+def read_body(req: falcon.Request, max_bytes: int) -> bytes:
+    """Return the body; empty if its end is not known.
+
+    Raises:
+        falcon.HTTPContentTooLarge: It is longer than *max_bytes*.
+    """
     declared = req.content_length
     if declared is None and not _is_terminated(req):
         return b""  # Without a length or an end of stream, a read could block forever.

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import falcon
 
-from blazar.api.bodies import read_json
+from blazar.api.bodies import read_body, read_json
 from blazar.ui.errors import ConsoleError, SignInRefused
 from blazar.ui.identities import Identities
 from blazar.ui.sessions import Session, SessionCookies
@@ -21,6 +21,9 @@ COOKIE: Final = "blazar_console"
 _PENDING: Final = "blazar_console_sso"
 _PENDING_SECONDS: Final = 600
 _LONGEST_BODY: Final = 16_384
+_OWN_SITES: Final = (None, "same-origin", "none")
+"""Values of Sec-Fetch-Site, which a page cannot set, of requests that no page of others caused."""
+_FOREIGN: Final = "A sign-in cannot begin on a page of another site. Begin in the console."
 _NOT_BEGUN: Final = "This browser did not begin a sign-in, or it took too long. Begin again in the console."
 
 
@@ -89,8 +92,8 @@ class SessionResource:
 class WebSsoResource:
     """Sign-in by a site's identity provider. Keystone sends the browser back with a form that has the token.
 
-    A cookie proves that the same browser began the sign-in. Otherwise, a page of others could sign a user in
-    with the account of an attacker, which would then show what the user does.
+    A cookie proves that a user of the same browser began the sign-in, in the console. Otherwise, a page of
+    others could sign a user in with the account of an attacker, which would then show what the user does.
     """
 
     def __init__(self, sign_in: KeystoneSignIn, cookies: SessionCookies, public_url: str) -> None:
@@ -99,7 +102,9 @@ class WebSsoResource:
         self._console = public_url if public_url.endswith("/") else f"{public_url}/"
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Send the browser to Keystone."""
+        """Send the browser to Keystone, unless a page of another site sent it here."""
+        if req.get_header("Sec-Fetch-Site") not in _OWN_SITES:
+            raise ConsoleError(_FOREIGN, status=403)
         location = self._sign_in.websso_address(req.get_param("idp") or "", f"{self._console}session/websso")
         # Keystone's form comes from another site, so that a stricter cookie would not be sent with it.
         resp.set_cookie(
@@ -118,10 +123,8 @@ class WebSsoResource:
         """Begin a session with the token of the form, and show the console."""
         if not req.get_cookie_values(_PENDING):
             raise ConsoleError(_NOT_BEGUN, status=403)
-        if (req.content_length or 0) > _LONGEST_BODY:
-            raise ConsoleError("the form is too long", status=413)
-        form = req.get_media()
-        token = form.get("token") if isinstance(form, dict) else None
+        form = read_body(req, _LONGEST_BODY).decode(errors="replace")
+        token = falcon.uri.parse_query_string(form).get("token")
         if not isinstance(token, str) or not token:
             raise ConsoleError("token: Keystone must send one")
         set_session(req, resp, self._cookies.seal(self._sign_in.begin_with_token(token)))
