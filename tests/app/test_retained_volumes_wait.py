@@ -68,6 +68,41 @@ class TestTheEndOfTheWait:
 
         assert env.cloud.servers.list_servers() == ()
 
+    @pytest.mark.parametrize("minutes", [0, 3])
+    def test_a_stopped_server_does_not_keep_the_volume_that_it_was_booted_from(
+        self, env: HttpEnv, storage: Storage, lease: Json, minutes: int
+    ) -> None:
+        """Cinder agrees to the move of the volume; then Nova does not swap it, and nothing has changed."""
+        env.cloud.block_storage.move_time = timedelta(minutes=minutes)
+        env.cloud.add_hypervisor("node")
+        server = env.cloud.boot_server("s", "project", service_host="node")
+        volume = env.cloud.create_volume("project", 10, storage.type_name())
+        env.cloud.attach_volume(volume.id, server.id, is_root=True)
+        env.cloud.stop_server(server.id)
+
+        env.pass_time(60 + 60 * WAIT_HOURS - 1)
+        waits(env, lease)
+        assert find(env, volume.id).pool == FAST
+        storage.end(lease, 60 + 60 * WAIT_HOURS + 15)
+
+        assert env.cloud.servers.list_servers() == ()
+        assert env.cloud.find_volume(volume.id) is None
+
+    @pytest.mark.parametrize("status", ["creating", "maintenance", "uploading", "backing-up"])
+    def test_a_volume_that_stays_in_a_status_is_named_and_deleted(
+        self, env: HttpEnv, storage: Storage, lease: Json, status: str
+    ) -> None:
+        volume = env.cloud.create_volume("project", 10, storage.type_name())
+        env.pass_time(59)
+        env.cloud.set_volume_status(volume.id, status)
+
+        env.pass_time(60 + 60 * WAIT_HOURS - 1)
+        waits(env, lease)
+        assert f"{volume.id} (is busy); they are deleted at 2031-01-01 06:00 UTC" in reason(env, lease)
+        storage.end(lease, 60 + 60 * WAIT_HOURS + 2)
+
+        assert env.cloud.find_volume(volume.id) is None
+
     def test_a_volume_that_is_being_moved_is_not_deleted(
         self, env: HttpEnv, storage: Storage, lease: Json
     ) -> None:
@@ -85,6 +120,8 @@ class TestTheEndOfTheWait:
     ) -> None:
         volume = env.cloud.create_volume("project", 10, storage.type_name())
         snapshot(env, volume.id)
+        busy = env.cloud.create_volume("project", 10, storage.type_name())
+        env.cloud.set_volume_status(busy.id, "creating")
         (standard,) = (each for each in env.cloud.block_storage.list_types() if each.name == "standard")
         env.cloud.block_storage.delete_type(standard.id)
 
@@ -92,6 +129,7 @@ class TestTheEndOfTheWait:
 
         waits(env, lease)
         assert find(env, volume.id).pool == FAST
+        assert find(env, busy.id).pool == FAST
 
     def test_a_change_of_the_option_does_not_change_leases(self, storage: Storage, lease: Json) -> None:
         assert lease["reservations"][0]["retain_wait_hours"] == WAIT_HOURS

@@ -103,6 +103,7 @@ def fill_storage(cloud: SimulatedCloud, server_id: str) -> None:
     cloud.servers.detachment_time = timedelta(minutes=1)
     cloud.servers.detach_volume(server_id, detached)
     cloud.suspend_server(server_id)
+    cloud.stop_server(server_id)
     cloud.begin_transfer(given)
     cloud.block_storage.delete_volume(going)
     cloud.serve_project("project")

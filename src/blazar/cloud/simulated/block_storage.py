@@ -205,7 +205,10 @@ class SimulatedBlockStorage(Service):
 
     @writes("block_storage.retype_volume")
     def retype_volume(self, volume_id: str, type_id: str) -> None:
-        """Start to move a volume to another type; nothing happens if it has snapshots, as in Cinder.
+        """Start to move a volume to another type.
+
+        As in Cinder, nothing happens if the volume has snapshots. If Nova refuses to swap it, because its
+        server is stopped or suspended, Cinder restores its status after *move_time*.
 
         Raises:
             CloudNotFound: The volume does not exist.
@@ -224,9 +227,14 @@ class SimulatedBlockStorage(Service):
         pool = find_pool(state, target, volume.size)
         if pool is not None:
             now = self._calls.now()
+            inactive = state.stopped_servers | state.suspended_servers
+            stays = any(each.server_id in inactive for each in volume.attachments)
             state.volumes[volume_id] = replace(volume, status="retyping")
             state.volume_moves[volume_id] = VolumeMove(
-                due_at=now + self.move_time, type_name=target.name, pool=pool.name, status=volume.status
+                due_at=now + self.move_time,
+                type_name=volume.type_name if stays else target.name,
+                pool=volume.pool if stays else pool.name,
+                status=volume.status,
             )
             state.finish_volume_work(now)
 

@@ -99,6 +99,7 @@ def encode(state: CloudState) -> str:
         "root_volumes": state.root_volumes,
         "detachments": state.detachments,
         "suspended_servers": state.suspended_servers,
+        "stopped_servers": state.stopped_servers,
         **_identities(state),
     }
     return json.dumps(document, default=_plain, separators=(",", ":"))
@@ -214,6 +215,7 @@ def _storage(document: Mapping[str, Any]) -> dict[str, Any]:
             key: datetime.fromisoformat(due) for key, due in document.get("detachments", {}).items()
         },
         "suspended_servers": frozenset(document.get("suspended_servers", ())),
+        "stopped_servers": frozenset(document.get("stopped_servers", ())),
     }
 
 

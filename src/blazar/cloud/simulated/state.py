@@ -126,6 +126,8 @@ class CloudState:
     """The instants at which volumes that are being detached will be detached, by attachment id."""
     suspended_servers: frozenset[str] = frozenset()
     """Servers in a state in which Nova does not detach their volumes."""
+    stopped_servers: frozenset[str] = frozenset()
+    """Servers whose volumes Nova detaches, but does not swap."""
 
     projects: dict[str, Project] = field(default_factory=dict)
     users: dict[str, User] = field(default_factory=dict)
@@ -214,6 +216,7 @@ class CloudState:
     def forget_attachments(self, server_id: str) -> None:
         """End the attachments of a server that is gone."""
         self.suspended_servers -= {server_id}
+        self.stopped_servers -= {server_id}
         self.end_attachments(lambda each: each.server_id == server_id)
 
     def end_attachments(self, ends: Callable[[Attachment], bool]) -> None:

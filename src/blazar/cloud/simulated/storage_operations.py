@@ -172,6 +172,12 @@ class StorageOperations:
             known(state.servers, server_id, "server")
             state.suspended_servers |= {server_id}
 
+    def stop_server(self, server_id: str) -> None:
+        """Stop a server. Raises CloudNotFound."""
+        with self._calls.exclusive() as state:
+            known(state.servers, server_id, "server")
+            state.stopped_servers |= {server_id}
+
     def is_suspended(self, server_id: str) -> bool:
         """Return whether a server is suspended."""
         with self._calls.exclusive(writes=False) as state:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 _UUID: Final = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
-_OBSTACLE: Final = rf"{_UUID} \((?:has failed|has snapshots|is reserved for a server|refused|attached)\)"
+_OBSTACLE: Final = (
+    rf"{_UUID} \((?:has failed|has snapshots|is reserved for a server|refused|attached|is busy)\)"
+)
 """One of the lessee's volumes, with a word chosen by the service, never by the cloud."""
 _DELETED: Final = r"; they are deleted (?:at [0-9: -]+ UTC|\d+ hours after the end)"
 

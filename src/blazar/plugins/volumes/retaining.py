@@ -4,7 +4,10 @@ Cinder copies the data. It accepts a move that it cannot make, and does nothing;
 first, and the type of each volume is read again in each round. A volume that cannot be moved keeps its
 capacity, and the lease waits, until its owner or an operator removes the obstacle or the volume. Its owner
 could keep a pool in this way, so volumes with obstacles are deleted when the operator's wait is over. Volumes
-that Cinder has agreed to move are not deleted, however long the move takes.
+that Cinder is moving are not deleted, however long the move takes.
+
+Nova does not swap the root volume of a stopped server. Cinder notices that only after it has agreed to the
+move, and restores the status, so a round cannot tell such a volume from one that was never moved.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ _LONGEST_PAUSE: Final = timedelta(minutes=10)
 _HOUR: Final = timedelta(hours=1)
 _NO_TARGET: Final = "the volume type to which volumes are to be moved does not exist"
 _FAILED, _SNAPSHOTS, _REFUSED, _ATTACHED = "has failed", "has snapshots", "refused", "attached"
-_RESERVED = "is reserved for a server"
+_RESERVED, _BUSY = "is reserved for a server", "is busy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +176,7 @@ class _Moves:
         # If the target is missing, the volume is not to blame.
         if volume.id in self._obstacles and self._target is not None and self._wait.is_over:
             self._deleted.append(volume.id)
-            if reason := remove_volume(self._cloud, volume):
+            if reason := remove_volume(self._cloud, volume, ignores_status=True):
                 self._details.append(reason)
 
     def _move(self, volume: Volume) -> None:
@@ -182,16 +185,25 @@ class _Moves:
             self._obstacles[volume.id] = _ATTACHED
             self._details.append(obstacle)
             return
-        is_movable = volume.status in _MOVABLE and volume.group_id is None and self._target is not None
-        if is_movable or volume.has_failed or volume.awaits_attachment:
-            self._obstacles |= find_obstacles(self._cloud.block_storage, [volume])
-        if volume.id in self._obstacles:
+        if self._target is None:
             return
-        if is_movable:
-            self._start(volume)
-        elif volume.status == _MOVING:
+        if volume.status == _MOVING:
             self._moving.append(volume.id)
+        elif word := self._find_obstacle(volume):
+            self._obstacles[volume.id] = word
+            return
+        else:
+            self._start(volume)
         self._pending.append(volume.id)
+
+    def _find_obstacle(self, volume: Volume) -> str:
+        """Return why a move of a volume is not to be started, or an empty text."""
+        if found := find_obstacles(self._cloud.block_storage, [volume]):
+            return found[volume.id]
+        if volume.attachments and self._wait.is_over:
+            # A server was booted from it, or it is attached again in each round. Moves have failed until now.
+            return _ATTACHED
+        return "" if volume.status in _MOVABLE and volume.group_id is None else _BUSY
 
     def _start(self, volume: Volume) -> None:
         assert self._target is not None

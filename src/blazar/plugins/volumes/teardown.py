@@ -91,13 +91,19 @@ def groups_of_several_types(groups: Iterable[VolumeGroup], type_id: str) -> Sequ
     return sorted(each.id for each in groups if type_id in each.type_ids and each.type_ids != {type_id})
 
 
-def remove_volume(cloud: Cloud, volume: Volume) -> str:
-    """Detach a volume, or delete it with its snapshots; return the obstacle, or an empty text."""
+def remove_volume(cloud: Cloud, volume: Volume, *, ignores_status: bool = False) -> str:
+    """Detach a volume, or delete it with its snapshots; return the obstacle, or an empty text.
+
+    Args:
+        cloud: The cloud.
+        volume: The volume.
+        ignores_status: Whether it is also deleted while Cinder works on it, unless it is attached.
+    """
     if obstacle := detach(cloud, volume, deletes_servers=True):
         return obstacle
     if volume.status == "deleting":
         return ""
-    force = volume.has_failed or volume.awaits_attachment
+    force = ignores_status or volume.has_failed or volume.awaits_attachment
     try:
         cloud.block_storage.delete_volume(volume.id, force=force)
     except CloudNotFound:
