@@ -224,6 +224,17 @@ def _act_on_group(cloud: SimulatedCloud, call: Call) -> Reply:
     return _refused_with_400(lambda: cloud.block_storage.delete_group(call["id"]))
 
 
+def _list_group_snapshots(cloud: SimulatedCloud, call: Call) -> Reply:
+    found = cloud.block_storage.list_group_snapshots() if call.value("all_tenants") == "1" else ()
+    some, has_next = page_of(found, [each.id for each in found], call)
+    body = [{"id": each.id, "group_id": each.group_id, "status": "available"} for each in some]
+    return Reply(body={"group_snapshots": body, **_links("group_snapshot", has_next)})
+
+
+def _delete_group_snapshot(cloud: SimulatedCloud, call: Call) -> Reply:
+    return _refused_with_400(lambda: cloud.block_storage.delete_group_snapshot(call["id"]))
+
+
 def _refused_with_400(change: Callable[[], None], status: int = 202) -> Reply:
     """Return the reply to a change for which Cinder answers 400 where an object's state forbids it."""
     try:
@@ -263,5 +274,7 @@ CINDER = Service(
         Route("GET", "/v3/groups/detail", _list_groups),
         Route("PUT", "/v3/groups/{id}", _change_group),
         Route("POST", "/v3/groups/{id}/action", _act_on_group),
+        Route("GET", "/v3/group_snapshots/detail", _list_group_snapshots),
+        Route("DELETE", "/v3/group_snapshots/{id}", _delete_group_snapshot),
     ),
 )

@@ -103,6 +103,21 @@ class TestTheEndOfTheWait:
 
         assert env.cloud.find_volume(volume.id) is None
 
+    def test_a_group_snapshot_is_an_obstacle_until_the_wait_is_over(
+        self, env: HttpEnv, storage: Storage, lease: Json
+    ) -> None:
+        (made,) = storage.types()
+        volume = env.cloud.create_volume("project", 10, made.name)
+        group = env.cloud.group_volumes("own", frozenset({made.id}), (volume.id,))
+        env.cloud.snapshot_group(group.id)
+
+        env.pass_time(60 + 60 * WAIT_HOURS - 1)
+        waits(env, lease)
+        assert f"{volume.id} (has snapshots); they are deleted" in reason(env, lease)
+        storage.end(lease, 60 + 60 * WAIT_HOURS + 2)
+
+        assert env.cloud.block_storage.list_group_snapshots() == ()
+
     def test_a_volume_that_is_being_moved_is_not_deleted(
         self, env: HttpEnv, storage: Storage, lease: Json
     ) -> None:

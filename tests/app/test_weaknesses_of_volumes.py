@@ -129,6 +129,29 @@ class TestAttacks:
 
         assert [each.id for each in env.cloud.block_storage.list_groups()] == [foreign.id]
 
+    def test_a_group_snapshot_keeps_neither_the_volume_nor_the_group(
+        self, env: HttpEnv, storage: Storage, lease: Json
+    ) -> None:
+        (made,) = storage.types()
+        one, two = (env.cloud.create_volume("project", 10, made.name).id for _ in range(2))
+        group = env.cloud.group_volumes("own", frozenset({made.id}), (one, two))
+        env.cloud.snapshot_group(group.id)
+        env.cloud.block_storage.leave_group(group.id, [one])
+
+        storage.end(lease)
+
+        assert env.cloud.block_storage.list_group_snapshots() == ()
+        assert env.cloud.block_storage.list_groups() == ()
+
+    def test_a_group_snapshot_without_volumes_does_not_keep_the_type(
+        self, env: HttpEnv, storage: Storage, lease: Json
+    ) -> None:
+        (made,) = storage.types()
+        group = env.cloud.group_volumes("own", frozenset({made.id}), ())
+        env.cloud.snapshot_group(group.id)
+
+        storage.end(lease)
+
     def test_a_group_with_another_type_does_not_delay_the_end(
         self, env: HttpEnv, storage: Storage, lease: Json
     ) -> None:

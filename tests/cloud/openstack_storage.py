@@ -17,6 +17,7 @@ from cloudlab.cinder import ORDINARY_TYPE, pool_name
 
 PATIENCE_SECONDS = 90
 _WITH_GROUPS = "3.13"
+_WITH_GROUP_SNAPSHOTS = "3.29"
 _WITH_ATTACHMENTS = "3.27"
 _PARTS = {"volumes": "volume", "snapshots": "snapshot", "backups": "backup"}
 
@@ -107,6 +108,17 @@ class CinderStorage:
         self.wait_until_group_is_available(group_id)
         return group_id
 
+    def snapshot_group(self, group_id: str) -> str:
+        member = self._users.member_api(self._project_ids[0], "block-storage")
+        body = {"group_snapshot": {"group_id": group_id, "name": f"{self._prefix}-group-snapshot"}}
+        answer = member.post("/group_snapshots", json=body, microversion=_WITH_GROUP_SNAPSHOTS)
+        made = str(answer.json()["group_snapshot"]["id"])
+        _wait_until(lambda: self._group_snapshots().get(made) == "available")
+        return made
+
+    def wait_until_group_snapshot_is_gone(self, group_snapshot_id: str) -> None:
+        _wait_until(lambda: group_snapshot_id not in self._group_snapshots())
+
     def attach(self, volume_id: str, server_id: str | None) -> str:
         if server_id is None:
             action = {"os-attach": {"host_name": "elsewhere", "mountpoint": "/dev/vdx", "mode": "rw"}}
@@ -161,6 +173,7 @@ class CinderStorage:
         """Remove what the projects have and the types that a test made; servers must be gone."""
         for transfer in self._of_projects("os-volume-transfer", "transfers"):
             self._delete(f"/os-volume-transfer/{transfer['id']}")
+        self._remove_group_snapshots()
         for group in self._of_projects("groups", "groups"):
             self._remove_group(group)
         for volume in self._of_projects("volumes", "volumes"):
@@ -184,6 +197,22 @@ class CinderStorage:
             return not left
 
         _wait_until(are_gone)
+
+    def _group_snapshots(self) -> dict[str, str]:
+        """Return the status of each group snapshot, by id."""
+        answer: Response = self._cinder.get(
+            "/group_snapshots/detail", params={"all_tenants": "1"}, microversion=_WITH_GROUP_SNAPSHOTS
+        )
+        found: list[dict[str, Any]] = answer.json()["group_snapshots"]
+        return {each["id"]: each["status"] for each in found if each["name"].startswith(self._prefix)}
+
+    def _remove_group_snapshots(self) -> None:
+        left = self._group_snapshots()
+        for each in left:
+            path = f"/group_snapshots/{each}"
+            self._cinder.delete(path, microversion=_WITH_GROUP_SNAPSHOTS, raise_exc=False)
+        for each in left:
+            self.wait_until_group_snapshot_is_gone(each)
 
     def _remove_group(self, group: Mapping[str, Any]) -> None:
         path = f"/groups/{group['id']}/action"

@@ -52,6 +52,13 @@ class SimulatedStorage:
     def group(self, name: str, type_ids: frozenset[str], volume_ids: tuple[str, ...]) -> str:
         return self._cloud.group_volumes(name, type_ids, volume_ids).id
 
+    def snapshot_group(self, group_id: str) -> str:
+        return self._cloud.snapshot_group(group_id)
+
+    def wait_until_group_snapshot_is_gone(self, group_snapshot_id: str) -> None:
+        left = {each.id for each in self._cloud.block_storage.list_group_snapshots()}
+        assert group_snapshot_id not in left
+
     def attach(self, volume_id: str, server_id: str | None) -> str:
         return self._cloud.attach_volume(volume_id, server_id).id
 

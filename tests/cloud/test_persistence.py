@@ -96,7 +96,8 @@ def fill_storage(cloud: SimulatedCloud, server_id: str) -> None:
     cloud.block_storage.deletion_time = DELETION_TIME
     kept, given, going, moving, gone = (cloud.create_volume("project", 1, "t").id for _ in range(5))
     cloud.snapshot_volume(kept)
-    cloud.group_volumes("group", frozenset({made.id}), (kept,))
+    group = cloud.group_volumes("group", frozenset({made.id}), (kept,))
+    cloud.snapshot_group(group.id)
     cloud.attach_volume(kept, server_id, is_root=True)
     detached = cloud.create_volume("project", 1, "t").id
     cloud.attach_volume(detached, server_id)

@@ -129,6 +129,14 @@ class VolumeGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GroupSnapshot:
+    """Snapshots of all volumes that a group had; Cinder deletes them only together."""
+
+    id: str
+    group_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TypeQuota:
     """The quota of one type in a project; snapshots also count as used."""
 
@@ -205,7 +213,8 @@ class BlockStorage(Protocol):
 
         Raises:
             CloudNotFound: It does not exist.
-            CloudConflict: It is attached, backed up at the moment, awaits a transfer, or is in a group.
+            CloudConflict: It is attached, backed up at the moment, awaits a transfer, is in a group, or has
+                snapshots that belong to a group snapshot.
         """
 
     def force_detach(self, volume_id: str, attachment_id: str) -> None:
@@ -224,7 +233,18 @@ class BlockStorage(Protocol):
         """Take volumes out of a group. Raises CloudNotFound, CloudConflict if one of them is not in it."""
 
     def delete_group(self, group_id: str) -> None:
-        """Delete a group. Raises CloudNotFound, CloudConflict if it has volumes."""
+        """Delete a group. Raises CloudNotFound, CloudConflict if it has volumes or group snapshots."""
+
+    def list_group_snapshots(self) -> tuple[GroupSnapshot, ...]:
+        """Return the group snapshots in all projects; reads all pages."""
+
+    def delete_group_snapshot(self, group_snapshot_id: str) -> None:
+        """Request the deletion of a group snapshot with its snapshots; it completes later.
+
+        Raises:
+            CloudNotFound: It does not exist.
+            CloudConflict: Its status does not allow it.
+        """
 
     def retype_volume(self, volume_id: str, type_id: str) -> None:
         """Request that a volume is moved to another type, and with it to a pool of that type.

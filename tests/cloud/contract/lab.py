@@ -74,6 +74,12 @@ class LabStorage(Protocol):
     def group(self, name: str, type_ids: frozenset[str], volume_ids: tuple[str, ...]) -> str:
         """Return the id of a new group of volumes of the first project."""
 
+    def snapshot_group(self, group_id: str) -> str:
+        """Return the id of a new group snapshot of a group of the first project."""
+
+    def wait_until_group_snapshot_is_gone(self, group_snapshot_id: str) -> None:
+        """Return when a group snapshot does not exist."""
+
     def attach(self, volume_id: str, server_id: str | None) -> str:
         """Attach a volume to a server, or to something that Nova does not know; return the attachment."""
 

@@ -232,6 +232,35 @@ def test_a_group_keeps_its_volumes_and_its_types(
         cinder.delete_group(group_id)
 
 
+def test_a_group_snapshot_keeps_its_group_and_its_volumes(
+    lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType
+) -> None:
+    volume_id = storage.create_volume(lab.project_ids[0], 1, private.name)
+    group_id = storage.group(lab.name("group"), frozenset({private.id}), (volume_id,))
+    made = storage.snapshot_group(group_id)
+
+    (found,) = (each for each in cinder.list_group_snapshots() if each.id == made)
+    assert found.group_id == group_id
+    assert len(cinder.list_snapshots(volume_id)) == 1
+    cinder.leave_group(group_id, [volume_id])
+    storage.wait_until_group_is_available(group_id)
+    for force in (False, True):
+        with pytest.raises(CloudConflict):
+            cinder.delete_volume(volume_id, force=force)
+    with pytest.raises(CloudConflict):
+        cinder.delete_group(group_id)
+
+    cinder.delete_group_snapshot(made)
+    storage.wait_until_group_snapshot_is_gone(made)
+    assert cinder.list_snapshots(volume_id) == ()
+    with pytest.raises(CloudNotFound):
+        cinder.delete_group_snapshot(made)
+    cinder.delete_volume(volume_id)
+    storage.wait_until_gone(private.id)
+    cinder.delete_group(group_id)
+    storage.wait_until_group_is_gone(group_id)
+
+
 def test_a_volume_moves_to_another_type_unless_it_has_snapshots(
     lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType
 ) -> None:

@@ -9,6 +9,7 @@ from blazar.cloud.openstack.rest import RestClient
 from blazar.domain.errors import CloudConflict
 from blazar.ports.block_storage import (
     Attachment,
+    GroupSnapshot,
     StoragePool,
     TypeQuota,
     Volume,
@@ -25,6 +26,8 @@ _ANY: Final = "3.0"
 _WITH_GROUPS: Final = "3.13"
 """From this version on, there are groups, and a volume has the id of its group."""
 _WITH_FORCE: Final = "3.23"
+_WITH_ALL_GROUP_SNAPSHOTS: Final = "3.29"
+"""Before this version, ``all_tenants`` is ignored for group snapshots, which exist from 3.14 on."""
 _NOT_NOW: Final[Mapping[int, type[CloudError]]] = {400: CloudConflict, 413: CloudConflict}
 """Cinder answers 400 where an object's present state forbids the request."""
 _CAPACITY: Final = frozenset(
@@ -176,6 +179,23 @@ class OpenStackBlockStorage:
         """Delete a group. Raises CloudNotFound, CloudConflict."""
         body = {"delete": {"delete-volumes": False}}
         self._cinder.post("groups", group_id, "action", body=body, version=_WITH_GROUPS, means=_NOT_NOW)
+
+    def list_group_snapshots(self) -> tuple[GroupSnapshot, ...]:
+        """Return the group snapshots in all projects; from all pages."""
+        return self._cinder.list(
+            "group_snapshots",
+            "detail",
+            key="group_snapshots",
+            parse=lambda each: GroupSnapshot(id=each["id"], group_id=each["group_id"]),
+            params={"all_tenants": "1"},
+            version=_WITH_ALL_GROUP_SNAPSHOTS,
+        )
+
+    def delete_group_snapshot(self, group_snapshot_id: str) -> None:
+        """Request the deletion of a group snapshot. Raises CloudNotFound, CloudConflict."""
+        self._cinder.delete(
+            "group_snapshots", group_snapshot_id, version=_WITH_ALL_GROUP_SNAPSHOTS, means=_NOT_NOW
+        )
 
     def retype_volume(self, volume_id: str, type_id: str) -> None:
         """Request that a volume is moved to another type. Raises CloudNotFound, CloudConflict."""

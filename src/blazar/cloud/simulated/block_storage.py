@@ -12,6 +12,7 @@ from blazar.cloud.simulated.state import CloudState, VolumeMove, known
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
 from blazar.ports.block_storage import (
     NO_LIMIT,
+    GroupSnapshot,
     StoragePool,
     TypeQuota,
     Volume,
@@ -148,6 +149,9 @@ class SimulatedBlockStorage(Service):
         volume = known(self._state.volumes, volume_id, "volume")
         if volume.attachments or volume.group_id is not None:
             raise CloudConflict(f"volume {volume_id} is attached or in a group")
+        parts = frozenset[str]().union(*self._state.group_snapshot_parts.values())
+        if any(each.id in parts for each in self._state.volume_snapshots.get(volume_id, ())):
+            raise CloudConflict(f"volume {volume_id} has snapshots that belong to a group snapshot")
         if volume.status != _DELETABLE and not force:
             raise CloudConflict(f"volume {volume_id} cannot be deleted: its status is {volume.status}")
         now = self._calls.now()
@@ -197,11 +201,28 @@ class SimulatedBlockStorage(Service):
 
     @writes("block_storage.delete_group")
     def delete_group(self, group_id: str) -> None:
-        """Delete a group. Raises CloudNotFound, CloudConflict if it has volumes."""
+        """Delete a group. Raises CloudNotFound, CloudConflict if it has volumes or group snapshots."""
         known(self._state.volume_groups, group_id, "group")
         if any(each.group_id == group_id for each in self._state.volumes.values()):
             raise CloudConflict(f"group {group_id} has volumes")
+        if any(each.group_id == group_id for each in self._state.group_snapshots.values()):
+            raise CloudConflict(f"group {group_id} has existing snapshots")
         del self._state.volume_groups[group_id]
+
+    @reads("block_storage.list_group_snapshots")
+    def list_group_snapshots(self) -> tuple[GroupSnapshot, ...]:
+        """Return the group snapshots, oldest first."""
+        return tuple(self._state.group_snapshots.values())
+
+    @writes("block_storage.delete_group_snapshot")
+    def delete_group_snapshot(self, group_snapshot_id: str) -> None:
+        """Delete a group snapshot with its snapshots. Raises CloudNotFound."""
+        state = self._state
+        known(state.group_snapshots, group_snapshot_id, "group snapshot")
+        del state.group_snapshots[group_snapshot_id]
+        parts = state.group_snapshot_parts.pop(group_snapshot_id)
+        for volume_id, copies in state.volume_snapshots.items():
+            state.volume_snapshots[volume_id] = tuple(each for each in copies if each.id not in parts)
 
     @writes("block_storage.retype_volume")
     def retype_volume(self, volume_id: str, type_id: str) -> None:

@@ -19,6 +19,7 @@ from blazar.domain.providers import Inventory
 from blazar.domain.subnets import Subnet
 from blazar.ports.block_storage import (
     Attachment,
+    GroupSnapshot,
     StoragePool,
     Volume,
     VolumeCopy,
@@ -82,24 +83,7 @@ def encode(state: CloudState) -> str:
         "port_networks": state.port_networks,
         "trunks": [*state.trunks.values()],
         "routers": state.routers,
-        "storage_pools": [*state.storage_pools.values()],
-        "volume_types": [*state.volume_types.values()],
-        "type_access": state.type_access,
-        "type_quotas": state.type_quotas,
-        "volumes": [*state.volumes.values()],
-        "volume_deletions": state.volume_deletions,
-        "volume_moves": state.volume_moves,
-        "moved_out": state.moved_out,
-        "volume_snapshots": state.volume_snapshots,
-        "volume_backups": state.volume_backups,
-        "copying": state.copying,
-        "served_projects": state.served_projects,
-        "volume_groups": [*state.volume_groups.values()],
-        "transfers": state.transfers,
-        "root_volumes": state.root_volumes,
-        "detachments": state.detachments,
-        "suspended_servers": state.suspended_servers,
-        "stopped_servers": state.stopped_servers,
+        **_encode_storage(state),
         **_identities(state),
     }
     return json.dumps(document, default=_plain, separators=(",", ":"))
@@ -189,6 +173,32 @@ def _segments(document: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _encode_storage(state: CloudState) -> dict[str, Any]:
+    """Return the tables of block storage as JSON."""
+    return {
+        "storage_pools": [*state.storage_pools.values()],
+        "volume_types": [*state.volume_types.values()],
+        "type_access": state.type_access,
+        "type_quotas": state.type_quotas,
+        "volumes": [*state.volumes.values()],
+        "volume_deletions": state.volume_deletions,
+        "volume_moves": state.volume_moves,
+        "moved_out": state.moved_out,
+        "volume_snapshots": state.volume_snapshots,
+        "volume_backups": state.volume_backups,
+        "copying": state.copying,
+        "served_projects": state.served_projects,
+        "volume_groups": [*state.volume_groups.values()],
+        "group_snapshots": [*state.group_snapshots.values()],
+        "group_snapshot_parts": state.group_snapshot_parts,
+        "transfers": state.transfers,
+        "root_volumes": state.root_volumes,
+        "detachments": state.detachments,
+        "suspended_servers": state.suspended_servers,
+        "stopped_servers": state.stopped_servers,
+    }
+
+
 def _storage(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tables of block storage."""
     deletions = document.get("volume_deletions", {})
@@ -209,6 +219,10 @@ def _storage(document: Mapping[str, Any]) -> dict[str, Any]:
         "copying": {key: datetime.fromisoformat(due) for key, due in document.get("copying", {}).items()},
         "served_projects": frozenset(document.get("served_projects", ())),
         "volume_groups": _table(document.get("volume_groups", []), VolumeGroup, lambda each: each.id),
+        "group_snapshots": _table(document.get("group_snapshots", []), GroupSnapshot, lambda each: each.id),
+        "group_snapshot_parts": {
+            key: frozenset(ids) for key, ids in document.get("group_snapshot_parts", {}).items()
+        },
         "transfers": document.get("transfers", {}),
         "root_volumes": frozenset(document.get("root_volumes", ())),
         "detachments": {

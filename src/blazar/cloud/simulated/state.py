@@ -11,7 +11,15 @@ from typing import TypeVar
 from blazar.domain.errors import CloudNotFound
 from blazar.domain.providers import Inventory
 from blazar.domain.subnets import Subnet
-from blazar.ports.block_storage import Attachment, StoragePool, Volume, VolumeCopy, VolumeGroup, VolumeType
+from blazar.ports.block_storage import (
+    Attachment,
+    GroupSnapshot,
+    StoragePool,
+    Volume,
+    VolumeCopy,
+    VolumeGroup,
+    VolumeType,
+)
 from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Server, ServerGroup
 from blazar.ports.identity import Project, Trust, User
 from blazar.ports.images import Image
@@ -118,6 +126,9 @@ class CloudState:
     served_projects: frozenset[str] = frozenset()
     """The projects in which the account of the service has a role."""
     volume_groups: dict[str, VolumeGroup] = field(default_factory=dict)
+    group_snapshots: dict[str, GroupSnapshot] = field(default_factory=dict)
+    group_snapshot_parts: dict[str, frozenset[str]] = field(default_factory=dict)
+    """The ids of the snapshots of volumes that a group snapshot has, by its id."""
     transfers: dict[str, str] = field(default_factory=dict)
     """The volumes of pending transfers, by transfer id."""
     root_volumes: frozenset[str] = frozenset()

@@ -19,6 +19,7 @@ from blazar.domain.errors import CloudConflict, CloudRefused
 from blazar.domain.requirements import Fact
 from blazar.ports.block_storage import (
     Attachment,
+    GroupSnapshot,
     StoragePool,
     Volume,
     VolumeCopy,
@@ -218,6 +219,21 @@ class StorageOperations:
             for each in volume_ids:
                 state.volumes[each] = replace(state.volumes[each], group_id=group.id)
             return group
+
+    def snapshot_group(self, group_id: str) -> str:
+        """Return the id of a new group snapshot, with a snapshot of each volume. Raises CloudNotFound."""
+        with self._calls.exclusive() as state:
+            known(state.volume_groups, group_id, "group")
+            made = GroupSnapshot(id=state.new_id(), group_id=group_id)
+            parts = set()
+            for each in state.volumes.values():
+                if each.group_id == group_id:
+                    part = VolumeCopy(id=state.new_id(), name="", description="", status="available")
+                    insert_copy(state.volume_snapshots, each.id, part)
+                    parts.add(part.id)
+            state.group_snapshots[made.id] = made
+            state.group_snapshot_parts[made.id] = frozenset(parts)
+            return made.id
 
 
 def _check_quota(state: CloudState, project_id: str, type_name: str, size: int) -> None:

@@ -1,4 +1,7 @@
-"""Taking volumes out of transfers, groups and servers, so that Cinder deletes or moves them."""
+"""Taking volumes out of transfers, groups and servers, so that Cinder deletes or moves them.
+
+Snapshots of whole groups go, too.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,23 @@ def cancel_transfers(cloud: Cloud, volumes: Sequence[Volume]) -> None:
         if each.id in transfers:
             with suppress(CloudNotFound):
                 cloud.block_storage.delete_transfer(transfers[each.id])
+
+
+def delete_group_snapshots(cloud: Cloud, type_id: str) -> None:
+    """Request the deletion of all group snapshots of the groups that have a type.
+
+    Cinder deletes neither a volume with a snapshot that belongs to one, nor its group, not even by force.
+    One request without such groups.
+    """
+    storage = cloud.block_storage
+    groups = {each.id for each in storage.list_groups() if type_id in each.type_ids}
+    if not groups:
+        return
+    for snapshot in storage.list_group_snapshots():
+        if snapshot.group_id in groups:
+            # One that is being made or deleted is handled in the next round.
+            with suppress(CloudNotFound, CloudConflict):
+                storage.delete_group_snapshot(snapshot.id)
 
 
 def leave_groups(cloud: Cloud, volumes: Iterable[Volume]) -> None:

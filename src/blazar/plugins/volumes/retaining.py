@@ -21,7 +21,12 @@ from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.domain.plugin_resources import PluginResource
 from blazar.domain.wording import first_few
 from blazar.plugins.contract import Done, Outcome, Refused, Result, ResultKind, Waiting
-from blazar.plugins.volumes.detaching import cancel_transfers, detach, leave_groups
+from blazar.plugins.volumes.detaching import (
+    cancel_transfers,
+    delete_group_snapshots,
+    detach,
+    leave_groups,
+)
 from blazar.plugins.volumes.names import reservation_of
 from blazar.plugins.volumes.pools import find_open_types
 from blazar.plugins.volumes.settings import VolumeSettings
@@ -147,6 +152,8 @@ def move_volumes(
     if not volumes:
         return Done()
     cancel_transfers(cloud, volumes)
+    if target is not None and wait.is_over:
+        delete_group_snapshots(cloud, type_id)
     leave_groups(cloud, volumes)
     moves = _Moves(cloud, target, wait)
     for each in volumes:

@@ -15,7 +15,7 @@ from typing import Final
 from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.domain.wording import first_few
 from blazar.plugins.contract import Done, Outcome, Result, ResultKind, Waiting
-from blazar.plugins.volumes.detaching import cancel_transfers, detach, leave_groups
+from blazar.plugins.volumes.detaching import cancel_transfers, delete_group_snapshots, detach, leave_groups
 from blazar.ports.block_storage import Volume, VolumeGroup
 from blazar.ports.cloud import Cloud
 
@@ -31,6 +31,7 @@ def remove_volumes(cloud: Cloud, type_id: str, project_id: str = "") -> Outcome:
     if not volumes:
         return Done()
     cancel_transfers(cloud, volumes)
+    delete_group_snapshots(cloud, type_id)
     leave_groups(cloud, volumes)
     reasons = [reason for each in volumes if (reason := remove_volume(cloud, each))]
     left = f"volumes are being deleted: {first_few(sorted(each.id for each in volumes))}"
@@ -69,6 +70,7 @@ def _free_type(cloud: Cloud, type_id: str) -> Outcome:
     storage = cloud.block_storage
     if storage.list_volumes(type_id):
         return Waiting(_RETRY, f"volumes of volume type {type_id} have appeared")
+    delete_group_snapshots(cloud, type_id)
     groups = storage.list_groups()
     for group in groups:
         if group.type_ids == {type_id}:
