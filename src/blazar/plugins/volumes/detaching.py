@@ -15,6 +15,23 @@ from blazar.ports.block_storage import Attachment, Volume
 from blazar.ports.cloud import Cloud
 
 _AWAITING: Final = "awaiting-transfer"
+_READINGS: Final = 8
+"""The most times that one step reads the volumes again."""
+
+
+def free_volumes(cloud: Cloud, type_id: str, volumes: tuple[Volume, ...]) -> tuple[Volume, ...]:
+    """Take the volumes of a type out of transfers and groups, and return them as they are then.
+
+    Cinder takes a volume out of its group a moment after it has accepted the request. The lessee could add it
+    again before the next round, so the volumes are read again at once, a limited number of times.
+    """
+    for _ in range(_READINGS):
+        if not any(each.group_id is not None or each.status == _AWAITING for each in volumes):
+            break
+        cancel_transfers(cloud, volumes)
+        leave_groups(cloud, volumes)
+        volumes = cloud.block_storage.list_volumes(type_id)
+    return volumes
 
 
 def cancel_transfers(cloud: Cloud, volumes: Sequence[Volume]) -> None:

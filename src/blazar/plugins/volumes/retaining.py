@@ -22,10 +22,9 @@ from blazar.domain.plugin_resources import PluginResource
 from blazar.domain.wording import first_few
 from blazar.plugins.contract import Done, Outcome, Refused, Result, ResultKind, Waiting
 from blazar.plugins.volumes.detaching import (
-    cancel_transfers,
     delete_group_snapshots,
     detach,
-    leave_groups,
+    free_volumes,
 )
 from blazar.plugins.volumes.names import reservation_of
 from blazar.plugins.volumes.pools import find_open_types
@@ -151,10 +150,9 @@ def move_volumes(
     volumes = cloud.block_storage.list_volumes(type_id)
     if not volumes:
         return Done()
-    cancel_transfers(cloud, volumes)
     if target is not None and wait.is_over:
         delete_group_snapshots(cloud, type_id)
-    leave_groups(cloud, volumes)
+    volumes = free_volumes(cloud, type_id, volumes)
     moves = _Moves(cloud, target, wait)
     for each in volumes:
         moves.advance(each)

@@ -15,7 +15,7 @@ from typing import Final
 from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.domain.wording import first_few
 from blazar.plugins.contract import Done, Outcome, Result, ResultKind, Waiting
-from blazar.plugins.volumes.detaching import cancel_transfers, delete_group_snapshots, detach, leave_groups
+from blazar.plugins.volumes.detaching import delete_group_snapshots, detach, free_volumes
 from blazar.ports.block_storage import Volume, VolumeGroup
 from blazar.ports.cloud import Cloud
 
@@ -30,10 +30,9 @@ def remove_volumes(cloud: Cloud, type_id: str, project_id: str = "") -> Outcome:
     volumes = cloud.block_storage.list_volumes(type_id)
     if not volumes:
         return Done()
-    cancel_transfers(cloud, volumes)
     delete_group_snapshots(cloud, type_id)
-    leave_groups(cloud, volumes)
-    reasons = [reason for each in volumes if (reason := remove_volume(cloud, each))]
+    present = free_volumes(cloud, type_id, volumes)
+    reasons = [reason for each in present if (reason := remove_volume(cloud, each))]
     left = f"volumes are being deleted: {first_few(sorted(each.id for each in volumes))}"
     results = deleted_volumes(volumes, project_id)
     return Waiting(_RETRY, "; ".join([left, *reasons[:1]]), results)
