@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 from app.http_env import HttpEnv, Json
-from app.retaining import OBSTACLES, find, reason, settle, snapshot, storage_that_retains, waits
+from app.retaining import OBSTACLES, SHARED, find, reason, settle, snapshot, storage_that_retains, waits
 from app.storage import FAST, Storage
 
 WAIT_HOURS = 5
@@ -145,6 +145,28 @@ class TestTheEndOfTheWait:
         waits(env, lease)
         assert find(env, volume.id).pool == FAST
         assert find(env, busy.id).pool == FAST
+
+    def test_the_wait_begins_when_the_ordinary_type_is_back(
+        self, env: HttpEnv, storage: Storage, lease: Json
+    ) -> None:
+        env.cloud.add_hypervisor("node")
+        server = env.cloud.boot_server("s", "project", service_host="node")
+        root = env.cloud.create_volume("project", 10, storage.type_name())
+        env.cloud.attach_volume(root.id, server.id, is_root=True)
+        stuck = env.cloud.create_volume("project", 10, storage.type_name())
+        snapshot(env, stuck.id)
+        (standard,) = (each for each in env.cloud.block_storage.list_types() if each.name == "standard")
+        env.cloud.block_storage.delete_type(standard.id)
+        env.pass_time(60 + 60 * (WAIT_HOURS + 2))
+
+        env.cloud.add_volume_type("standard", dict(standard.extra_specs))
+        env.pass_time(60 + 60 * (WAIT_HOURS + 3))
+
+        assert env.cloud.servers.list_servers() == (server,)
+        assert find(env, root.id).pool == SHARED
+        assert find(env, stuck.id).pool == FAST
+        storage.end(lease, 60 + 60 * (2 * WAIT_HOURS + 3))
+        assert env.cloud.find_volume(stuck.id) is None
 
     def test_a_change_of_the_option_does_not_change_leases(self, storage: Storage, lease: Json) -> None:
         assert lease["reservations"][0]["retain_wait_hours"] == WAIT_HOURS

@@ -182,6 +182,20 @@ class TestAttacks:
         assert sweep(env.context, "manager").removed == (f"volumetype:{made.id}",)
         assert made not in env.cloud.block_storage.list_types()
 
+    def test_the_sweep_leaves_group_snapshots_of_other_volumes_alone(
+        self, env: HttpEnv, storage: Storage, lease: Json
+    ) -> None:
+        (made,) = storage.types()
+        other = env.cloud.add_volume_type("other", {"volume_backend_name": "slow"})
+        ordinary = env.cloud.create_volume("project", 10, "other")
+        group = env.cloud.group_volumes("mixed", frozenset({made.id, other.id}), (ordinary.id,))
+        env.pass_time(70)
+        kept = env.cloud.snapshot_group(group.id)
+
+        sweep_twice(env)
+
+        assert [each.id for each in env.cloud.block_storage.list_group_snapshots()] == [kept]
+
     def test_a_volume_that_takes_long_to_be_deleted_keeps_the_capacity(
         self, env: HttpEnv, storage: Storage, lease: Json
     ) -> None:

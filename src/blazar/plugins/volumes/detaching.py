@@ -45,14 +45,18 @@ def cancel_transfers(cloud: Cloud, volumes: Sequence[Volume]) -> None:
                 cloud.block_storage.delete_transfer(transfers[each.id])
 
 
-def delete_group_snapshots(cloud: Cloud, type_id: str) -> None:
-    """Request the deletion of all group snapshots of the groups that have a type.
+def delete_group_snapshots(cloud: Cloud, type_id: str, volumes: Iterable[Volume] = ()) -> None:
+    """Request the deletion of the group snapshots that keep a type or volumes of it from being deleted.
 
     Cinder deletes neither a volume with a snapshot that belongs to one, nor its group, not even by force.
-    One request without such groups.
+    Groups of only this type lose all of them. Groups with other types as well lose theirs while any of the
+    volumes has snapshots; otherwise they only hold what the lessee keeps elsewhere.
     """
     storage = cloud.block_storage
-    groups = {each.id for each in storage.list_groups() if type_id in each.type_ids}
+    having = [each for each in storage.list_groups() if type_id in each.type_ids]
+    groups = {each.id for each in having if each.type_ids == {type_id}}
+    if len(groups) < len(having) and any(storage.list_snapshots(each.id) for each in volumes):
+        groups |= {each.id for each in having}
     if not groups:
         return
     for snapshot in storage.list_group_snapshots():

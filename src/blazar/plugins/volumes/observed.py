@@ -40,10 +40,9 @@ def observe_volumes(
     everything = storage.list_types()
     types = _types_of(everything, assignment.reservation_id)
     items = frozenset(_items(storage, assignment, phase, types)) if types else frozenset()
-    notes = _notes(
-        assignment.spec, assignment.now, phase, {scope: each.name for scope, each in types.items()}
-    )
-    return VolumesSeen(items=items, types=dict(types), target=find_target(everything, target), notes=notes)
+    seen = VolumesSeen(items=items, types=dict(types), target=find_target(everything, target))
+    seen.notes = _notes(assignment.spec, assignment.now, phase, seen)
+    return seen
 
 
 def see_created(
@@ -84,12 +83,18 @@ def _types_of(types: Iterable[VolumeType], reservation_id: str) -> Mapping[str, 
     }
 
 
-def _notes(spec: PoolSpec, now: datetime, phase: Phase, made: Mapping[str, str]) -> Mapping[str, object]:
-    """Return the values to store with the spec: the types, and when the end was first seen."""
+def _notes(spec: PoolSpec, now: datetime, phase: Phase, seen: VolumesSeen) -> Mapping[str, object]:
+    """Return the values to store with the spec: the types, and when the end was first seen.
+
+    For volumes to be moved, the end is the present until their target exists: until then, none can be moved.
+    """
     notes: dict[str, object] = {}
+    made = {scope: each.name for scope, each in seen.types.items()}
+    is_delayed = spec.end_action is EndAction.RETAIN and seen.target is None
+    is_unseen = spec.end_action is not EndAction.DELETE and spec.ended_at is None
     if phase is Phase.RUNNING and made != spec.made:
         notes[MADE] = made
-    if phase is Phase.OVER and spec.end_action is not EndAction.DELETE and spec.ended_at is None:
+    if phase is Phase.OVER and (is_unseen or is_delayed):
         notes[ENDED] = encode_instant(now)
     elif phase is not Phase.OVER and spec.ended_at is not None:
         # A reservation in error is over, and may be retried later.

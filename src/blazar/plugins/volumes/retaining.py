@@ -41,6 +41,7 @@ _DELETING: Final = "deleting"
 _MOVING: Final = "retyping"
 _SHORTEST_PAUSE: Final = timedelta(seconds=2)
 _LONGEST_PAUSE: Final = timedelta(minutes=10)
+_PAUSE_WITHOUT_TARGET: Final = timedelta(minutes=1)
 _HOUR: Final = timedelta(hours=1)
 _NO_TARGET: Final = "the volume type to which volumes are to be moved does not exist"
 _FAILED, _SNAPSHOTS, _REFUSED, _ATTACHED = "has failed", "has snapshots", "refused", "attached"
@@ -151,13 +152,13 @@ def move_volumes(
     if not volumes:
         return Done()
     if target is not None and wait.is_over:
-        delete_group_snapshots(cloud, type_id)
+        delete_group_snapshots(cloud, type_id, volumes)
     volumes = free_volumes(cloud, type_id, volumes)
     moves = _Moves(cloud, target, wait)
     for each in volumes:
         moves.advance(each)
     if target is None:
-        return Waiting(wait.pause, _NO_TARGET)
+        return Waiting(_PAUSE_WITHOUT_TARGET, _NO_TARGET)
     return Waiting(moves.pause(), moves.reason(), moves.results(volumes, project_id))
 
 

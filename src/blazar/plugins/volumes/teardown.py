@@ -30,7 +30,7 @@ def remove_volumes(cloud: Cloud, type_id: str, project_id: str = "") -> Outcome:
     volumes = cloud.block_storage.list_volumes(type_id)
     if not volumes:
         return Done()
-    delete_group_snapshots(cloud, type_id)
+    delete_group_snapshots(cloud, type_id, volumes)
     present = free_volumes(cloud, type_id, volumes)
     reasons = [reason for each in present if (reason := remove_volume(cloud, each))]
     left = f"volumes are being deleted: {first_few(sorted(each.id for each in volumes))}"
