@@ -245,6 +245,27 @@ class TestPool:
 
         assert env.aggregates()["freepool"] == {"h1", "h2", "h3", "h4"}
 
+    def test_a_host_that_nova_does_not_know_keeps_no_other_outside(self, env: HttpEnv) -> None:
+        path = f"/maintenance/{maintain(env, 'h1', 'h2', leave_pool=True)['id']}"
+        env.pass_time(2)
+        env.cloud.remove_hypervisor("h1")
+
+        good(env.put(path, {"end_date": "now"}, headers=NEWER))
+
+        assert env.aggregates()["freepool"] == {"h2", "h3", "h4"}
+
+    def test_a_change_is_answered_without_a_freepool(self, env: HttpEnv) -> None:
+        path = f"/maintenance/{maintain(env, 'h1', 'h2', leave_pool=True)['id']}"
+        env.pass_time(2)
+        (freepool,) = (each for each in env.cloud.aggregates.list_aggregates() if each.name == "freepool")
+        for host in freepool.hosts:
+            env.cloud.aggregates.remove_host(freepool.id, host)
+        env.cloud.aggregates.delete_aggregate(freepool.id)
+
+        changed = good(env.put(path, {"remove_resources": ["h1"]}, headers=NEWER))
+
+        assert len(changed["maintenance"]["resources"]) == 1
+
     def test_a_host_stays_outside_for_another_maintenance(self, env: HttpEnv) -> None:
         made = maintain(env, "h1", "h2", end_date=env.date(10), leave_pool=True)
         maintain(env, "h1", leave_pool=True)

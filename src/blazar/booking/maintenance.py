@@ -10,7 +10,7 @@ from typing import Final
 from blazar.booking.clearing import Clearing, Move
 from blazar.booking.context import Context
 from blazar.booking.moving import connected, store_moves
-from blazar.domain.errors import CloudError, ConcurrentUpdate
+from blazar.domain.errors import CloudError, ConcurrentUpdate, NotFound
 from blazar.domain.lease import ResourceId
 from blazar.domain.maintenance import Maintenance, MaintenanceStatus, outside_pool
 from blazar.plugins.capabilities import HasPool
@@ -90,7 +90,7 @@ def _change_pool(
     change = plugin.leave_pool if is_leaving else plugin.enter_pool
     try:
         change(context.cloud, facts)
-    except CloudError as error:
+    except (CloudError, NotFound) as error:
         _logger.warning(
             "pool does not match a maintenance yet: maintenance_id=%s reason=%s", maintenance.id, error
         )

@@ -86,7 +86,10 @@ def take_out(cloud: Cloud, settings: HostSettings, service_hosts: Collection[str
 
 
 def put_back(cloud: Cloud, settings: HostSettings, service_hosts: Collection[str]) -> None:
-    """Add hosts to the freepool unless they are in it or in a reservation's aggregate."""
+    """Add hosts to the freepool unless they are in it or in a reservation's aggregate.
+
+    Hosts that Nova does not know are omitted: the others must not wait for them.
+    """
     freepool = get_freepool(cloud, settings)
     reserved = {
         host
@@ -95,5 +98,5 @@ def put_back(cloud: Cloud, settings: HostSettings, service_hosts: Collection[str
         for host in each.hosts
     }
     for each in sorted(set(service_hosts) - freepool.hosts - reserved):
-        with suppress(CloudConflict):
+        with suppress(CloudConflict, CloudNotFound):
             cloud.aggregates.add_host(freepool.id, each)
