@@ -292,6 +292,17 @@ class TestDefaults:
 
         assert later.mail.types == ["lease.ends_soon", "lease.ended"]
 
+    def test_those_made_under_an_earlier_configuration_can_be_changed(self, env_with: EnvWith) -> None:
+        noticing = make(env_with, default_types=self.TYPES)
+        noticing.env.create("now", 90)
+        noticing.env.work()
+        (made,) = noticing.all()
+        later = make_again(noticing, default_types=frozenset({NoticeType.STARTED}))
+
+        changed = later.change(made, language="de")
+
+        assert (changed["language"], changed["events"]) == ("de", ["lease.started"])
+
     def test_owners_can_disable_and_change_them_but_not_delete(self, env_with: EnvWith) -> None:
         noticing = make(env_with, default_types=self.TYPES)
         noticing.env.create("now", 90)

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 from app.conftest import EnvWith
-from app.http_env import ADMIN, LESSEE, NEWER, READER, STRANGER, HttpEnv, Who, good, refusal
+from app.http_env import ADMIN, LESSEE, NEWER, READER, STRANGER, HttpEnv, Json, Who, good, refusal
 from app.subscribing import URL, Noticing, make_noticing, noticing_settings
 
+from blazar.db.subscriptions import SqlSubscriptions
 from blazar.domain.notices import OF_SITE, NoticeType
 
 COLLEAGUE = replace(LESSEE, user="colleague")
@@ -265,6 +266,28 @@ class TestChanging:
         mail = noticing.subscribe(kind="mail")
         message = refusal(noticing.ask("PUT", {"rotate_secret": True}, f"/{mail['id']}"), 400)
         assert message == "rotate_secret: only webhooks have a secret"
+
+    @pytest.mark.parametrize("keys", [{"language": "de"}, {"rotate_secret": True}], ids=str)
+    def test_a_change_that_read_an_earlier_state_is_made_again_from_the_read(
+        self, noticing: Noticing, monkeypatch: pytest.MonkeyPatch, keys: Json
+    ) -> None:
+        made = noticing.subscribe()
+        with noticing.env.context.store.read() as transaction:
+            outdated = [transaction.subscriptions.find(made["id"])]
+        rotated = noticing.change(made, rotate_secret=True)
+        find = SqlSubscriptions.find
+        monkeypatch.setattr(
+            SqlSubscriptions, "find", lambda self, each: outdated.pop() if outdated else find(self, each)
+        )
+
+        changed = noticing.change(made, **keys)
+
+        with noticing.env.context.store.read() as transaction:
+            stored = transaction.subscriptions.find(made["id"])
+        assert stored is not None
+        assert outdated == []
+        assert rotated["secret"] in (stored.secret, stored.former_secret)
+        assert stored.secret == changed.get("secret", rotated["secret"])
 
     @pytest.mark.parametrize(
         ("keys", "problem"),

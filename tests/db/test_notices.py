@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,7 +20,7 @@ from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.lease import Lease, LeaseStatus
 from blazar.domain.notices import Notice, NoticeType
 from blazar.domain.subscriptions import ChannelKind, Conditions, Health, Scope, Subscription
-from blazar.ports.notices import Delivery, Told
+from blazar.ports.notices import Delivery, SubscriptionStore, Told
 from blazar.ports.store import Transaction
 
 
@@ -174,13 +176,64 @@ class TestSubscriptions:
         (before,) = subscribe(store, "s1")
         after = replace(before, types=frozenset({NoticeType.ENDED}), updated_at=at(2))
 
-        write(store, lambda each: each.subscriptions.replace(after))
+        write(store, lambda each: each.subscriptions.replace(before, after))
 
         assert read(store, lambda each: each.subscriptions.find("s1")) == after
         assert write(store, lambda each: each.subscriptions.delete("s1"))
         assert not write(store, lambda each: each.subscriptions.delete("s1"))
         with pytest.raises(ConcurrentUpdate):
-            write(store, lambda each: each.subscriptions.replace(after))
+            write(store, lambda each: each.subscriptions.replace(after, before))
+
+    @pytest.mark.parametrize(
+        "first",
+        [
+            lambda each, before: each.replace(before, replace(before, secret="new", former_secret="old")),
+            lambda each, before: each.note_failure(before.id, at(1), "away", at(2)),
+            lambda each, before: each.note_outage(before.id, "no mail server", at(2)),
+            lambda each, before: each.disable(before.id, "gone"),
+        ],
+        ids=["rotation", "failure", "outage", "disabling"],
+    )
+    def test_a_change_made_since_it_was_read_is_not_undone(
+        self, store: SqlStore, engine: sa.Engine, first: Callable[[SubscriptionStore, Subscription], None]
+    ) -> None:
+        subscribe(store, "s1", secret="old")
+        # On SQLite, writing transactions wait for each other, but a reading one does not.
+        begin = store.read if engine.dialect.name == "sqlite" else store.begin
+
+        with begin() as second:
+            before = second.subscriptions.find("s1")
+            assert before is not None
+            write(store, lambda each: first(each.subscriptions, before))
+            changed = read(store, lambda each: each.subscriptions.find("s1"))
+            if engine.dialect.name != "sqlite":
+                with pytest.raises(ConcurrentUpdate):
+                    second.subscriptions.replace(before, replace(before, language="de"))
+        with pytest.raises(ConcurrentUpdate):
+            write(store, lambda each: each.subscriptions.replace(before, replace(before, language="de")))
+
+        assert changed != before
+        assert read(store, lambda each: each.subscriptions.find("s1")) == changed
+
+    def test_of_two_changes_at_the_same_time_one_is_refused(self, store: SqlStore) -> None:
+        (before,) = subscribe(store, "s1", secret="old")
+        both = threading.Barrier(2)
+
+        def rotate(secret: str) -> bool:
+            both.wait()
+            try:
+                write(store, lambda each: each.subscriptions.replace(before, replace(before, secret=secret)))
+            except ConcurrentUpdate:
+                return False
+            return True
+
+        with ThreadPoolExecutor(2) as pool:
+            done = list(pool.map(rotate, ["one", "two"]))
+
+        assert sorted(done) == [False, True]
+        assert (
+            read(store, lambda each: each.subscriptions.find("s1")).secret == ["one", "two"][done.index(True)]
+        )
 
     def test_those_that_may_cover_a_notice_are_found(self, store: SqlStore) -> None:
         subscribe(store, "project")

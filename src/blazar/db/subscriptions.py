@@ -57,15 +57,14 @@ class SqlSubscriptions:
         """Add a subscription."""
         self._connection.execute(_INSERT, [columns_of(subscription)])
 
-    def replace(self, subscription: Subscription) -> None:
-        """Write a changed subscription. Raises ConcurrentUpdate if it is gone."""
-        written = self._connection.execute(
-            sa.update(subscriptions)
-            .where(subscriptions.c.id == subscription.id)
-            .values(**columns_of(subscription))
-        )
-        if written.rowcount != 1:
-            raise ConcurrentUpdate("The subscription was deleted concurrently")
+    def replace(self, before: Subscription, after: Subscription) -> None:
+        """Replace a subscription; raise ConcurrentUpdate if it was changed or deleted meanwhile."""
+        own = subscriptions.c.id == before.id
+        # Deliveries refer only to the id, so they can be added to a locked subscription.
+        locked = sa.select(subscriptions).where(own).with_for_update(key_share=True)
+        if [subscription_of(row._mapping) for row in self._connection.execute(locked)] != [before]:
+            raise ConcurrentUpdate("The subscription was changed or deleted concurrently")
+        self._connection.execute(sa.update(subscriptions).where(own).values(**columns_of(after)))
 
     def delete(self, subscription_id: str) -> bool:
         """Delete a subscription with its deliveries; return whether it existed."""

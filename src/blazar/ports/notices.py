@@ -89,8 +89,16 @@ class SubscriptionStore(Protocol):
     def insert(self, subscription: Subscription) -> None:
         """Add a subscription."""
 
-    def replace(self, subscription: Subscription) -> None:
-        """Write a changed subscription, with its health. Raises ConcurrentUpdate if it is gone."""
+    def replace(self, before: Subscription, after: Subscription) -> None:
+        """Write a changed subscription, with its health.
+
+        Args:
+            before: The subscription as it was read from this store.
+            after: The changed subscription.
+
+        Raises:
+            ConcurrentUpdate: The subscription was changed or deleted since it was read.
+        """
 
     def delete(self, subscription_id: str) -> bool:
         """Delete a subscription with its deliveries; return whether it existed."""

@@ -103,12 +103,13 @@ def update_subscription(
 
     def once(attempt: int) -> tuple[Subscription, bool]:
         with context.store.begin() as transaction:
-            before = _get(context, transaction, caller, subscription_id, sees_site)
-            is_right = _check_code(context, transaction, before, body)
+            stored = _find(transaction, caller, subscription_id, sees_site)
+            before = stored.as_configured(context.settings.notices.default_types)
+            is_right = _check_code(transaction, stored, body)
             after = _changed(context, caller, before, body)
             if is_right:
                 after = replace(after, code=None, code_attempts=0)
-            transaction.subscriptions.replace(after)
+            transaction.subscriptions.replace(stored, after)
             if after.target != before.target:
                 _mail_code(context, transaction, after)
             if body.get("resend") is True:
@@ -176,6 +177,12 @@ def list_subscription_deliveries(
 def _get(
     context: Context, transaction: Transaction, caller: Caller, subscription_id: str, sees_site: bool
 ) -> Subscription:
+    found = _find(transaction, caller, subscription_id, sees_site)
+    return found.as_configured(context.settings.notices.default_types)
+
+
+def _find(transaction: Transaction, caller: Caller, subscription_id: str, sees_site: bool) -> Subscription:
+    """Return a subscription as it is stored. Raises SubscriptionNotFound."""
     found = transaction.subscriptions.find(subscription_id)
     is_seen = found is not None and (
         sees_site
@@ -184,7 +191,7 @@ def _get(
     )
     if found is None or not is_seen:
         raise SubscriptionNotFound(subscription_id[:64])
-    return found.as_configured(context.settings.notices.default_types)
+    return found
 
 
 def _check_number(context: Context, transaction: Transaction, asked: Subscription) -> None:
@@ -219,7 +226,7 @@ def _changed(context: Context, caller: Caller, before: Subscription, body: JsonO
     return after
 
 
-def _check_code(context: Context, transaction: Transaction, before: Subscription, body: JsonObject) -> bool:
+def _check_code(transaction: Transaction, before: Subscription, body: JsonObject) -> bool:
     """Return whether a body has the code that was mailed to the address of a subscription.
 
     Raises:
@@ -232,7 +239,7 @@ def _check_code(context: Context, transaction: Transaction, before: Subscription
         raise InvalidParameter("code", "too many wrong codes; delete the subscription and make it again")
     if hmac.compare_digest(before.code.encode(), str(code).strip().lower().encode()):
         return True
-    transaction.subscriptions.replace(replace(before, code_attempts=before.code_attempts + 1))
+    transaction.subscriptions.replace(before, replace(before, code_attempts=before.code_attempts + 1))
     transaction.commit()
     raise InvalidParameter("code", "is not the code that was mailed to the address")
 
