@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -37,6 +38,15 @@ def proxy(service: str, environment: pytest.MonkeyPatch) -> Iterator[Any]:
         host = conn.reservation.create_host("host-7", only="queries")
         yield conn.reservation
         conn.reservation.delete_host(host)
+
+
+@contextmanager
+def connected(stub: Stub) -> Iterator[Any]:
+    options: dict[str, Any] = {"auth_type": "none", "reservation_endpoint_override": stub.url}
+    made: Any = connection.Connection(**options)
+    with made as conn:
+        sdk.install(conn)
+        yield conn.reservation
 
 
 def test_time_slots_are_searched(proxy: Any) -> None:
@@ -189,6 +199,39 @@ def test_notices_are_subscribed_to(proxy: Any) -> None:
     assert proxy.get_subscription(changed.id).problem is None
     proxy.delete_subscription(changed)
     assert changed.id not in [each.id for each in proxy.subscriptions()]
+
+
+@pytest.mark.parametrize("keys", [{"rotate_secret": True}, {"resend": True}, {"code": "0a1b2c3d4e"}], ids=str)
+def test_a_change_of_a_subscription_is_sent_again_when_it_is_asked_for_again(
+    stub: Stub, environment: pytest.MonkeyPatch, keys: dict[str, Any]
+) -> None:
+    stub.has_versions = True
+    for number in range(3):
+        stub.respond({"subscription": {"id": "S", "kind": "webhook", "secret": f"whsec_{number}"}})
+
+    with connected(stub) as proxy:
+        found = proxy.get_subscription("S")
+        secrets = [proxy.update_subscription(found, **keys).secret for _ in range(2)]
+        unchanged = proxy.update_subscription(found)
+
+    assert stub.calls[1:] == [("PUT", "/subscriptions/S", keys)] * 2
+    assert secrets == ["whsec_1", "whsec_2"]
+    assert [unchanged[each] for each in keys] == [None]
+
+
+def test_resources_are_removed_again_from_a_maintenance_that_got_them_back(
+    stub: Stub, environment: pytest.MonkeyPatch
+) -> None:
+    stub.has_versions = True
+    for _ in range(3):
+        stub.respond({"maintenance": {"id": "M", "resources": [{"id": "1", "name": "host-1"}]}})
+
+    with connected(stub) as proxy:
+        found = proxy.get_maintenance("M")
+        for _ in range(2):
+            proxy.update_maintenance(found, remove_resources=["host-2"])
+
+    assert stub.calls[1:] == [("PUT", "/maintenance/M", {"remove_resources": ["host-2"]})] * 2
 
 
 def test_maintenance_is_planned_and_deleted(proxy: Any) -> None:

@@ -11,6 +11,8 @@ class _Resource(resource.Resource):
     """Base of the resources; requests have no key around the object, but responses do."""
 
     commit_method: Literal["PUT", "PATCH"] = "PUT"
+    _request_only: tuple[str, ...] = ()
+    """Keys of requests that are in no response."""
 
     def create(self, session: Any, prepend_key: bool = False, *args: Any, **kwargs: Any) -> Any:
         """Create the resource and return it."""
@@ -27,6 +29,13 @@ class _Resource(resource.Resource):
         if response.status_code >= 400 and error_message is None:
             error_message = reason(response)
         super()._translate_response(response, has_body, error_message, **kwargs)
+        if not self._request_only:
+            return
+        # openstacksdk sends a key only if its value differs from the one that the object has.
+        for key in self._request_only:
+            self._body.attributes.pop(key, None)
+        self._body.clean(self._request_only)
+        dict.update(self, self.to_dict())
 
 
 class Lease(_Resource):
@@ -229,6 +238,7 @@ class Maintenance(_ResourceOf11):
     base_path = "/maintenance"
     resource_key = "maintenance"
     resources_key = "maintenances"
+    _request_only = ("remove_resources",)
     allow_create = allow_fetch = allow_commit = allow_delete = allow_list = True
 
     status = resource.Body("status")
@@ -262,6 +272,7 @@ class Subscription(_ResourceOf11):
     base_path = "/subscriptions"
     resource_key = "subscription"
     resources_key = "subscriptions"
+    _request_only = ("rotate_secret", "resend", "code")
     allow_create = allow_fetch = allow_commit = allow_delete = allow_list = True
 
     #: ``mail`` or ``webhook``.
