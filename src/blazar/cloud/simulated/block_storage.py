@@ -151,6 +151,8 @@ class SimulatedBlockStorage(Service):
             raise CloudConflict(f"volume {volume_id} is attached or in a group")
         parts = frozenset[str]().union(*self._state.group_snapshot_parts.values())
         if any(each.id in parts for each in self._state.volume_snapshots.get(volume_id, ())):
+            # Cinder notices that only after it has begun.
+            self._state.volumes[volume_id] = replace(volume, status="error_deleting")
             raise CloudConflict(f"volume {volume_id} has snapshots that belong to a group snapshot")
         if volume.status != _DELETABLE and not force:
             raise CloudConflict(f"volume {volume_id} cannot be deleted: its status is {volume.status}")
