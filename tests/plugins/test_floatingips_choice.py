@@ -162,10 +162,12 @@ def test_when_an_active_reservation_shrinks_addresses_on_ports_stay() -> None:
     assert chosen(wish, *ALL) == ids(4, 3)
 
 
-def test_an_active_reservation_does_not_shrink_below_what_is_on_ports_and_the_refusal_names_it() -> None:
+def test_an_active_reservation_does_not_shrink_below_what_is_in_use_and_the_refusal_names_it() -> None:
     wish = make_wish(2, 4, held=[1, 2, 3, 4], is_active=True, in_use=dict.fromkeys(ids(2, 3), 1))
 
-    with pytest.raises(CannotChange, match=r"^amount: 2 would .* ports: 203\.0\.113\.202, 203\.0\.113\.203$"):
+    with pytest.raises(
+        CannotChange, match=r"^amount: 2 would .* in use: 203\.0\.113\.202, 203\.0\.113\.203$"
+    ):
         chosen(wish, *ALL)
 
 

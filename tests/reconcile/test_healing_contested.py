@@ -17,6 +17,7 @@ from blazar.booking.health import record_health
 from blazar.domain.health import HEALTHY, Diagnosis
 from blazar.domain.lease import LeaseStatus, ResourceId
 from blazar.plugins.hosts.errors import NotEnoughHosts
+from blazar.reconcile.periodic.tasks import DELETE_BOOKINGS
 
 SLOW = timedelta(minutes=8)
 
@@ -230,7 +231,7 @@ def test_a_lease_that_grows_gets_nothing_more_of_a_host_that_is_not_sound(
 def test_what_is_clean_again_is_taken_by_who_misses_something(env: ReconcilerEnv) -> None:
     env.reset(Conditions(hosts=2, cleaning_time=timedelta(minutes=15)))
     env.create("before", 0, 0.2, (1, 1), **on_host(2))
-    env.plan_periodic_task()
+    env.plan_periodic_task(DELETE_BOOKINGS)
     lease = env.create("a", 0.3, 9)
     env.at(0.1)
     fail(env, "host-1")
