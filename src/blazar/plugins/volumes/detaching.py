@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Final
 
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
-from blazar.ports.block_storage import Attachment, Volume
+from blazar.ports.block_storage import Attachment, Volume, VolumeGroup
 from blazar.ports.cloud import Cloud
 
 _AWAITING: Final = "awaiting-transfer"
@@ -45,7 +45,9 @@ def cancel_transfers(cloud: Cloud, volumes: Sequence[Volume]) -> None:
                 cloud.block_storage.delete_transfer(transfers[each.id])
 
 
-def delete_group_snapshots(cloud: Cloud, type_id: str, volumes: Iterable[Volume] = ()) -> None:
+def delete_group_snapshots(
+    cloud: Cloud, type_id: str, groups: Iterable[VolumeGroup], volumes: Iterable[Volume] = ()
+) -> None:
     """Request the deletion of the group snapshots that keep a type or volumes of it from being deleted.
 
     Cinder deletes neither a volume with a snapshot that belongs to one, nor its group, not even by force.
@@ -53,14 +55,14 @@ def delete_group_snapshots(cloud: Cloud, type_id: str, volumes: Iterable[Volume]
     volumes has snapshots; otherwise they only hold what the lessee keeps elsewhere.
     """
     storage = cloud.block_storage
-    having = [each for each in storage.list_groups() if type_id in each.type_ids]
-    groups = {each.id for each in having if each.type_ids == {type_id}}
-    if len(groups) < len(having) and any(storage.list_snapshots(each.id) for each in volumes):
-        groups |= {each.id for each in having}
-    if not groups:
+    having = [each for each in groups if type_id in each.type_ids]
+    losing = {each.id for each in having if each.type_ids == {type_id}}
+    if len(losing) < len(having) and any(storage.list_snapshots(each.id) for each in volumes):
+        losing = {each.id for each in having}
+    if not losing:
         return
     for snapshot in storage.list_group_snapshots():
-        if snapshot.group_id in groups:
+        if snapshot.group_id in losing:
             # One that is being made or deleted is handled in the next round.
             with suppress(CloudNotFound, CloudConflict):
                 storage.delete_group_snapshot(snapshot.id)

@@ -21,11 +21,7 @@ from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.domain.plugin_resources import PluginResource
 from blazar.domain.wording import first_few
 from blazar.plugins.contract import Done, Outcome, Refused, Result, ResultKind, Waiting
-from blazar.plugins.volumes.detaching import (
-    delete_group_snapshots,
-    detach,
-    free_volumes,
-)
+from blazar.plugins.volumes.detaching import delete_group_snapshots, detach, free_volumes
 from blazar.plugins.volumes.names import reservation_of
 from blazar.plugins.volumes.pools import find_open_types
 from blazar.plugins.volumes.settings import VolumeSettings
@@ -152,7 +148,7 @@ def move_volumes(
     if not volumes:
         return Done()
     if target is not None and wait.is_over:
-        delete_group_snapshots(cloud, type_id, volumes)
+        delete_group_snapshots(cloud, type_id, cloud.block_storage.list_groups(), volumes)
     volumes = free_volumes(cloud, type_id, volumes)
     moves = _Moves(cloud, target, wait)
     for each in volumes:

@@ -30,7 +30,7 @@ def remove_volumes(cloud: Cloud, type_id: str, project_id: str = "") -> Outcome:
     volumes = cloud.block_storage.list_volumes(type_id)
     if not volumes:
         return Done()
-    delete_group_snapshots(cloud, type_id, volumes)
+    delete_group_snapshots(cloud, type_id, cloud.block_storage.list_groups(), volumes)
     present = free_volumes(cloud, type_id, volumes)
     reasons = [reason for each in present if (reason := remove_volume(cloud, each))]
     left = f"volumes are being deleted: {first_few(sorted(each.id for each in volumes))}"
@@ -69,8 +69,8 @@ def _free_type(cloud: Cloud, type_id: str) -> Outcome:
     storage = cloud.block_storage
     if storage.list_volumes(type_id):
         return Waiting(_RETRY, f"volumes of volume type {type_id} have appeared")
-    delete_group_snapshots(cloud, type_id)
     groups = storage.list_groups()
+    delete_group_snapshots(cloud, type_id, groups)
     for group in groups:
         if group.type_ids == {type_id}:
             with suppress(CloudNotFound, CloudConflict):
