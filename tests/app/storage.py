@@ -10,7 +10,8 @@ import sqlalchemy as sa
 from app.http_env import NEWER, PLUGINS, HttpEnv, Json, good, quiet_settings
 
 from blazar.plugins.volumes.settings import VolumeSettings
-from blazar.ports.block_storage import VolumeType
+from blazar.ports.block_storage import Volume, VolumeType
+from blazar.ports.compute import Server
 
 FAST, SLOW = "block1@fast#ssd", "block1@slow#disk"
 
@@ -43,6 +44,15 @@ class Storage:
         names = [each.name for each in self.types()]
         quotas = self.env.cloud.block_storage.get_quotas("project", names)
         return sorted(each.limit for each in quotas.values())
+
+    def boot(self) -> tuple[Server, Volume]:
+        """Return a server of the lessee, and the new volume of the private type from which it was booted."""
+        cloud = self.env.cloud
+        cloud.add_hypervisor("node")
+        server = cloud.boot_server("s", "project", service_host="node")
+        volume = cloud.create_volume("project", 10, self.type_name())
+        cloud.attach_volume(volume.id, server.id, is_root=True)
+        return server, volume
 
     def end(self, lease: Json, minutes: float = 61) -> None:
         """Check that the lease ends, and that nothing is left."""

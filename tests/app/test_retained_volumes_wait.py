@@ -58,10 +58,7 @@ class TestTheEndOfTheWait:
     def test_a_server_that_was_booted_from_such_a_volume_goes_with_it(
         self, env: HttpEnv, storage: Storage, lease: Json
     ) -> None:
-        env.cloud.add_hypervisor("node")
-        server = env.cloud.boot_server("s", "project", service_host="node")
-        volume = env.cloud.create_volume("project", 10, storage.type_name())
-        env.cloud.attach_volume(volume.id, server.id, is_root=True)
+        _, volume = storage.boot()
         snapshot(env, volume.id)
 
         storage.end(lease, 60 + 60 * WAIT_HOURS + 2)
@@ -74,10 +71,7 @@ class TestTheEndOfTheWait:
     ) -> None:
         """Cinder agrees to the move of the volume; then Nova does not swap it, and nothing has changed."""
         env.cloud.block_storage.move_time = timedelta(minutes=minutes)
-        env.cloud.add_hypervisor("node")
-        server = env.cloud.boot_server("s", "project", service_host="node")
-        volume = env.cloud.create_volume("project", 10, storage.type_name())
-        env.cloud.attach_volume(volume.id, server.id, is_root=True)
+        server, volume = storage.boot()
         env.cloud.stop_server(server.id)
 
         env.pass_time(60 + 60 * WAIT_HOURS - 1)
@@ -149,10 +143,7 @@ class TestTheEndOfTheWait:
     def test_the_wait_begins_when_the_ordinary_type_is_back(
         self, env: HttpEnv, storage: Storage, lease: Json
     ) -> None:
-        env.cloud.add_hypervisor("node")
-        server = env.cloud.boot_server("s", "project", service_host="node")
-        root = env.cloud.create_volume("project", 10, storage.type_name())
-        env.cloud.attach_volume(root.id, server.id, is_root=True)
+        server, root = storage.boot()
         stuck = env.cloud.create_volume("project", 10, storage.type_name())
         snapshot(env, stuck.id)
         (standard,) = (each for each in env.cloud.block_storage.list_types() if each.name == "standard")

@@ -77,10 +77,7 @@ class TestAttacks:
     def test_a_server_that_was_booted_from_the_volume_goes_with_it(
         self, env: HttpEnv, storage: Storage, lease: Json
     ) -> None:
-        env.cloud.add_hypervisor("node")
-        server = env.cloud.boot_server("s", "project", service_host="node")
-        volume = env.cloud.create_volume("project", 10, storage.type_name())
-        env.cloud.attach_volume(volume.id, server.id, is_root=True)
+        storage.boot()
 
         storage.end(lease)
 
