@@ -42,6 +42,8 @@ SETTLED_SECONDS: Final = 60
 ROUNDS_AT_ONCE: Final = 5
 CREATES_A_SECOND: Final = 40
 """The rate at which leases are created at least, also on a slow machine."""
+LEAST_SECONDS_TO_CREATE: Final = 20
+"""For a few leases, of which the first wait for connections and imports."""
 PATIENCE_SECONDS: Final = 1_800
 
 
@@ -145,7 +147,8 @@ def measure_due(measured: MeasuredInstallation) -> Iterator[Figure]:
     count = measured.effort.due_leases
     prepare(measured)
     measured.control.set_latency_ms(LATENCY_MS)
-    starts = start_many(measured, count, count / CREATES_A_SECOND, PATIENCE_SECONDS)
+    seconds_to_create_them = max(LEAST_SECONDS_TO_CREATE, count / CREATES_A_SECOND)
+    starts = start_many(measured, count, seconds_to_create_them, PATIENCE_SECONDS)
     last = starts.begun_after[-1]
     first = float(numpy.percentile(starts.begun_after[:FIRST], 99))
     name = f"due, {count} leases"

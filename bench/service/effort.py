@@ -47,7 +47,7 @@ QUICK = Effort(
     counted=3,
     crowd_seconds=5,
     due_leases=10,
-    seconds_to_create_them=3,
+    seconds_to_create_them=10,
     with_end=False,
     big_lease_hosts=20,
 )
