@@ -125,8 +125,8 @@ MANAGER_OPTIONS: list[cfg.Opt] = [
     ),
     cfg.StrOpt(
         "cloud",
-        help="Cloud driver of blazar-manager, by entry point name (group blazar.cloud.drivers). Required, so "
-        "that no production manager runs on the simulated cloud by mistake.",
+        default="openstack",
+        help="Cloud driver of blazar-manager, by entry point name (group blazar.cloud.drivers).",
     ),
     cfg.StrOpt("rpc_topic", default="blazar.manager", help="RPC topic that all managers serve."),
     cfg.IntOpt(

@@ -20,11 +20,13 @@ HOST_OPTIONS: list[cfg.Opt] = [
     cfg.StrOpt(
         "blazar_az_prefix", default="blazar_", help="Prefix of the availability zones of reserved hosts."
     ),
+    cfg.StrOpt("project_id_key", help="Accepted for compatibility, without effect."),
     cfg.StrOpt(
         "before_end",
         default="",
-        choices=["", "snapshot"],
-        help="Action of a reservation with before_end: default: none, or a snapshot of every server.",
+        choices=["", "default", "snapshot"],
+        help="Action of a reservation with before_end: default: none (empty or default), or a snapshot of "
+        "every server.",
     ),
     cfg.IntOpt(
         "snapshot_wait_minutes",
