@@ -60,6 +60,12 @@ class ProviderNotFound(NotFound):
     code = "provider-not-found"
 
 
+class AmbiguousHostName(Conflict):
+    """Several hypervisors have the short name that a registration gives."""
+
+    code = "ambiguous-host-name"
+
+
 class HostHasServers(Conflict):
     """Servers run on a host that would be registered or removed."""
 

@@ -20,6 +20,7 @@ from blazar.domain.lease import ResourceId, StoredSpec
 from blazar.plugins.hosts.aggregate_properties import check_not_from_aggregates
 from blazar.plugins.hosts.description import describe, read_providers
 from blazar.plugins.hosts.errors import (
+    AmbiguousHostName,
     CapabilityInUse,
     CapabilityKeyTooLong,
     HostAlreadyRegistered,
@@ -29,7 +30,7 @@ from blazar.plugins.hosts.errors import (
     HostReserved,
     ProviderNotFound,
 )
-from blazar.plugins.hosts.host import HOST_FIELDS, MAX_CAPABILITY_KEY_LENGTH, Host
+from blazar.plugins.hosts.host import HOST_DETAILS, HOST_FIELDS, MAX_CAPABILITY_KEY_LENGTH, Host
 from blazar.plugins.hosts.monitor import schedule_host_check
 from blazar.plugins.hosts.pool import enter_pool, leave_pool
 from blazar.plugins.hosts.properties import hidden_properties
@@ -40,9 +41,10 @@ from blazar.ports.compute import Hypervisor
 from blazar.ports.manager import Caller
 from blazar.ports.store import Transaction
 
-_NOT_CAPABILITIES = frozenset({"name", "id", "trust_id"})
+_NOT_CAPABILITIES = HOST_DETAILS | {"name", "id", "trust_id"}
 """Keys of a registration that identify the hypervisor, or that old clients send without effect."""
 _MAX_VALUE_LENGTH = 65_535
+_MOST_NAMES = 5
 
 
 def get_host(context: Context, caller: Caller, host_id: str) -> JsonObject:
@@ -53,12 +55,18 @@ def get_host(context: Context, caller: Caller, host_id: str) -> JsonObject:
 
 @cloud_errors_as_conflicts()
 def create_host(context: Context, body: JsonObject) -> JsonObject:
-    """Register a hypervisor, found by its id or exact name, and return the host.
+    """Register a hypervisor, found by its id, its name, or the part of its name before the first dot.
+
+    Facts that Nova supplies are ignored, as existing clients expect that send a host as they have read it.
+
+    Returns:
+        The host.
 
     Raises:
         BadRequest: The reference is missing, or a capability is invalid or has the name of a host field.
         NotFound: The hypervisor, its resource provider or the freepool does not exist.
-        Conflict: The host is already registered, or servers run on it.
+        Conflict: The host is already registered, servers run on it, or several hypervisors have this
+            short name.
         CloudDisagrees: Nova or Placement refuses a step; the same request can be repeated.
     """
     reference = body.get("id") or body.get("name")
@@ -66,9 +74,7 @@ def create_host(context: Context, body: JsonObject) -> JsonObject:
         raise HostReferenceMissing("name: the hypervisor's host name, or id, is required")
     check_not_from_aggregates(context.settings.of(HostSettings), body)
     capabilities = {key: _coerced(key, value) for key, value in body.items() if key not in _NOT_CAPABILITIES}
-    hypervisor = context.cloud.hypervisors.find_hypervisor(str(reference))
-    if hypervisor is None:
-        raise HostNotFound(str(reference)[:255])
+    hypervisor = _find_hypervisor(context, str(reference))
     with context.store.read() as transaction:
         if transaction.of(HOST_STORE).find_by_hostname(hypervisor.hypervisor_hostname) is not None:
             raise HostAlreadyRegistered(f"Host {hypervisor.hypervisor_hostname} is already registered")
@@ -207,6 +213,23 @@ def _store(context: Context, host: Host) -> JsonObject:
         transaction.commit()
     context.waker.wake()
     return host_view(host)
+
+
+def _find_hypervisor(context: Context, reference: str) -> Hypervisor:
+    hypervisors = context.cloud.hypervisors
+    found = hypervisors.find_hypervisor(reference)
+    if found is not None:
+        return found
+    # Nova also finds names that contain the text anywhere: node-1 would register node-10.
+    named = [
+        each for each in hypervisors.list_hypervisors() if each.hypervisor_hostname.split(".")[0] == reference
+    ]
+    if not named:
+        raise HostNotFound(reference[:255])
+    if len(named) > 1:
+        names = ", ".join(sorted(each.hypervisor_hostname for each in named)[:_MOST_NAMES])
+        raise AmbiguousHostName(f"name: {reference} is the short name of {len(named)} hypervisors: {names}")
+    return named[0]
 
 
 def _refuse_servers(context: Context, hypervisor: Hypervisor) -> None:
