@@ -127,8 +127,7 @@ def cost_of(lease: Lease, *, until: datetime | None = None) -> float:
     if until is not None:
         end = max(start, min(end, until))
     held = [one for each in lease["reservations"] for one in each["allocations"]]
-    resources: int = sum(each.get("reserved_slots", 1) for each in held)
-    return resources * ((end - start) / timedelta(hours=1))
+    return len(held) * ((end - start) / timedelta(hours=1))
 
 
 def _instant(text: str) -> datetime:

@@ -216,12 +216,12 @@ class TestBrokenFilters:
 
 
 def test_a_document_too_long_for_the_database_is_shortened() -> None:
-    hosts = [{"id": str(number), "reserved_slots": 2, "cpu_info": "x" * 100} for number in range(100)]
+    hosts = [{"id": str(number), "cpu_info": "x" * 100} for number in range(100)]
     document = {"id": "lease", "reservations": [{"id": "reservation", "allocations": hosts}]}
 
     assert fitting(document) == document
     assert fitting(document, 5000)["reservations"] == [
-        {"id": "reservation", "allocations": [{"id": each["id"], "reserved_slots": 2} for each in hosts]}
+        {"id": "reservation", "allocations": [{"id": each["id"]} for each in hosts]}
     ]
     assert fitting(document, 500)["reservations"] == [{"id": "reservation", "allocations": []}]
 

@@ -80,7 +80,7 @@ def parts(storage: Storage) -> Reserved:
             "resource_properties": SLOW_ONLY,
         },
         shown={"gibibytes": 20, "amount": 2, "resource_properties": SLOW_ONLY, "end_action": "delete"},
-        held={"name": SLOW, "gibibytes": 100, "media": "disk", "reserved_slots": 2},
+        held={"name": SLOW, "gibibytes": 100, "media": "disk"},
         ids={each["name"]: each["id"] for each in found},
         name=SLOW,
     )
@@ -160,9 +160,11 @@ def test_a_document_for_enforcement_has_what_is_asked_for_and_what_would_be_held
         assert reservation["id"] == lease["reservations"][0]["id"]
         assert reservation["resource_type"] == reserved.resource_type
         assert {key: reservation.get(key) for key in reserved.shown} == reserved.shown
-        (held,) = reservation["allocations"]
-        assert held["id"] == reserved.ids[reserved.name]
-    (held,) = check.body["lease"]["reservations"][0]["allocations"]
+        held = reservation["allocations"]
+        assert [each["id"] for each in held] == [reserved.ids[reserved.name]] * reserved.shown.get(
+            "amount", 1
+        )
+    (held, *_) = check.body["lease"]["reservations"][0]["allocations"]
     assert {key: held.get(key) for key in reserved.held} == reserved.held
 
 

@@ -51,7 +51,7 @@ def usage_of(
 def fitting(document: JsonObject, longest: int = LONGEST_DOCUMENT) -> JsonObject:
     """Return a document that fits into a row: its size must never prevent the change that it reports.
 
-    If it is too long, each resource is reduced to its id and slots; if it still is, resources are left out.
+    If it is too long, each resource is reduced to its id; if it still is, resources are left out.
     """
     for candidate in (document, _with_allocations(document, _shortest)):
         if len(json.dumps(candidate)) <= longest:
@@ -90,15 +90,16 @@ def bare_document(lease: Lease) -> JsonObject:
 
 
 def _shortest(allocation: JsonObject) -> JsonObject:
-    return {key: allocation[key] for key in ("id", "reserved_slots") if key in allocation}
+    return {"id": allocation["id"]}
 
 
 def _allocations(holdings: Holdings, resources: Mapping[ResourceId, JsonObject]) -> list[JsonObject]:
-    """Return each resource once, however many shares of it are held."""
+    """Return each resource once, or once for each slot of it: external services count the entries."""
     return [
-        resources[key] if share is None else {**resources[key], "reserved_slots": share.slots}
+        resources[key]
         for key, share in sorted(holdings.items(), key=lambda each: each[0])
         if key in resources
+        for _ in range(1 if share is None else share.slots)
     ]
 
 

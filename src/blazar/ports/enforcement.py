@@ -24,8 +24,8 @@ class LeaseUsage:
     lease: Lease
     document: JsonObject
     """The lease as JSON, with the keys of the REST API. Dates are in UTC and have no zone. Every reservation
-    has ``allocations``: everything known of each of its resources, each resource once, with
-    ``reserved_slots`` if the reservation holds a share of it."""
+    has ``allocations``: everything known of each of its resources, each resource once, or as often as the
+    reservation has slots of it."""
 
 
 class Occasion(StrEnum):

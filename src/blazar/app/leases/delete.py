@@ -53,7 +53,7 @@ def _delete_once(context: Context, caller: Caller, lease: Lease) -> bool:
     has_items = any(each.is_deployed for each in lease.reservations)
     with context.store.begin() as transaction:
         if lease.get_event_status(EventType.END) is EventStatus.UNDONE:
-            tell_end(context, transaction, lease)
+            tell_end(context, transaction, doomed)
         if has_items:
             transaction.leases.replace(lease, doomed, now)
             _end_allocations(context, transaction, lease, now)
