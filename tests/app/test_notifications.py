@@ -25,6 +25,7 @@ PAYLOAD = {
     "user_id",
     "project_id",
     "start_date",
+    "trust_id",
     "end_date",
     "status",
     "degraded",
@@ -33,7 +34,7 @@ PAYLOAD = {
     "reservations",
     "events",
 }
-"""The reference service's keys, except ``trust_id``."""
+"""The reference service's keys."""
 RESERVATION = {
     "id",
     "lease_id",
@@ -104,7 +105,7 @@ class TestTypesOfTheReference:
         payload = sent(env, "lease.create")
 
         check(payload, lease, "PENDING")
-        assert differing(payload, lease) == {"trust_id"}
+        assert differing(payload, lease) == set()
 
     def test_lease_update(self, env: HttpEnv) -> None:
         lease = env.create(10, 130)
@@ -113,7 +114,7 @@ class TestTypesOfTheReference:
         payload = sent(env, "lease.update")
 
         check(payload, lease, "UPDATING")
-        assert differing(payload, changed) == {"trust_id", "status"}
+        assert differing(payload, changed) == {"status"}
         assert payload["end_date"] == env.shown(140)
 
     def test_a_name_is_changed_without_notice(self, env: HttpEnv) -> None:
@@ -148,7 +149,7 @@ class TestTypesOfTheReference:
         payload = sent(env, "lease.event.start_lease")
 
         check(payload, lease, "ACTIVE")
-        assert differing(payload, env.lease(lease["id"])) == {"trust_id"}
+        assert differing(payload, env.lease(lease["id"])) == set()
         assert payload["reservations"][0]["status"] == "active"
 
     def test_before_end_lease_also_where_no_snapshot_is_asked_for(self, env: HttpEnv) -> None:
@@ -160,7 +161,7 @@ class TestTypesOfTheReference:
 
         check(payload, lease, "ACTIVE")
         # The notification is sent before the action, which may take long or fail.
-        assert differing(payload, env.lease(lease["id"])) == {"trust_id", "events"}
+        assert differing(payload, env.lease(lease["id"])) == {"events"}
         statuses = {each["event_type"]: each["status"] for each in payload["events"]}
         assert statuses["before_end_lease"] == "IN_PROGRESS"
 
@@ -171,7 +172,7 @@ class TestTypesOfTheReference:
         payload = sent(env, "lease.event.end_lease")
 
         check(payload, lease, "TERMINATED")
-        assert differing(payload, env.lease(lease["id"])) == {"trust_id"}
+        assert differing(payload, env.lease(lease["id"])) == set()
 
     def test_before_end_lease_stop(self, env: HttpEnv) -> None:
         lease = env.create(10, 130)
@@ -263,14 +264,14 @@ class TestTypesOfReservations:
     def test_instances(self, env: HttpEnv) -> None:
         lease = env.create(10, 130, asked=instances())
 
-        assert differing(sent(env, "lease.create"), lease) == {"trust_id"}
+        assert differing(sent(env, "lease.create"), lease) == set()
 
     def test_floating_ips(self, env: HttpEnv, pool: Pool) -> None:
         pool.register(1, 2)
 
         lease = env.create(10, 130, asked=pool.asked(1))
 
-        assert differing(sent(env, "lease.create"), lease) == {"trust_id"}
+        assert differing(sent(env, "lease.create"), lease) == set()
 
 
 class TestThePage:

@@ -77,7 +77,7 @@ def announce(
 ) -> None:
     """Put a notification of a lease into the outbox, and store the notice to those who subscribed to it.
 
-    The payload contains no trust id, and no token is sent with it.
+    The payload's trust id is null, and no token is sent with it.
 
     Args:
         context: The context.
@@ -89,7 +89,7 @@ def announce(
     """
     payload: Mapping[str, object] = {
         "lease_id": view["id"],
-        **{key: value for key, value in view.items() if key not in ("id", "trust_id")},
+        **{key: value for key, value in view.items() if key != "id"},
         **(more or {}),
     }
     message = Message(event_type=event_type, lease_id=LeaseId(str(view["id"])), payload=payload)
