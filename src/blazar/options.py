@@ -54,9 +54,9 @@ API_OPTIONS: list[cfg.Opt] = [
         type=types.Integer(choices=[400, 409, 500]),
         default=400,
         help="HTTP status at API version 1.0 if a request asks for more hosts, instances or floating IPs "
-        "than are available. From 1.1 on it is 409. Some clients treat only 400 and 500 as final and repeat "
-        "the request otherwise. 500 matches the existing service for hosts and instances; floating IPs then "
-        "get 400.",
+        "than are available, or if Nova refuses a server group for it. From 1.1 on it is 409. Some clients "
+        "treat only 400 and 500 as final and repeat the request otherwise. 500 matches the existing service "
+        "for hosts and instances; floating IPs then get 400.",
     ),
     cfg.IntOpt(
         "max_request_body_size",

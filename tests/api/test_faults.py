@@ -7,7 +7,14 @@ import pytest
 from api.conftest import LEASE, Api
 
 from blazar.api.faults import STATUSES, status_of
-from blazar.domain.errors import BlazarError, CloudRefused, Conflict, NotEnoughResources, Unavailable
+from blazar.domain.errors import (
+    BlazarError,
+    CloudRefused,
+    CloudRefusesLease,
+    Conflict,
+    NotEnoughResources,
+    Unavailable,
+)
 from blazar.plugins.floatingips.errors import NotEnoughFloatingIPs
 from blazar.plugins.hosts.errors import NotEnoughHosts
 from blazar.resource_types import import_parts
@@ -91,17 +98,18 @@ def test_a_refusal_is_not_logged_as_an_error(api: Api, caplog: pytest.LogCapture
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
-HOSTS, ADDRESSES, OTHERS = (
-    kind("Not enough of it") for kind in (NotEnoughHosts, NotEnoughFloatingIPs, NotEnoughResources)
+HOSTS, ADDRESSES, OTHERS, REFUSED = (
+    kind("Not enough of it")
+    for kind in (NotEnoughHosts, NotEnoughFloatingIPs, NotEnoughResources, CloudRefusesLease)
 )
 
 
 @pytest.mark.parametrize(
     ("settings", "statuses"),
     [
-        ({}, {HOSTS: 400, ADDRESSES: 400, OTHERS: 400}),
-        ({"shortage_status": 409}, {HOSTS: 409, ADDRESSES: 409, OTHERS: 409}),
-        ({"shortage_status": 500}, {HOSTS: 500, ADDRESSES: 400, OTHERS: 500}),
+        ({}, {HOSTS: 400, ADDRESSES: 400, OTHERS: 400, REFUSED: 400}),
+        ({"shortage_status": 409}, {HOSTS: 409, ADDRESSES: 409, OTHERS: 409, REFUSED: 409}),
+        ({"shortage_status": 500}, {HOSTS: 500, ADDRESSES: 400, OTHERS: 500, REFUSED: 500}),
     ],
 )
 def test_a_shortage_is_400_at_1_0_unless_an_option_says_otherwise_and_409_from_1_1_on(

@@ -248,7 +248,7 @@ class TestRefusals:
 
     def test_a_group_that_nova_refuses_is_told_and_nothing_is_stored(self, env: HttpEnv) -> None:
         with env.failing("lessee.create_server_group", status=403):
-            refusal(env.post("/leases", env.wish(asked=instances(affinity=True)), who=LESSEE), 409)
+            refusal(env.post("/leases", env.wish(asked=instances(affinity=True)), who=LESSEE), 400)
 
         assert good(env.get("/leases"))["leases"] == []
 

@@ -3,8 +3,8 @@
 Shape *A* is for decisions of the service, which raise the project's errors. Shape *B* is for errors of HTTP,
 which Falcon raises. The third shape, *C*, is used by authentication.
 
-The status of a shortage depends on the microversion: some clients of 1.0 treat only 400 and 500 of a create
-request as final and repeat the request after any other status.
+The status of a shortage, or of a refusal by Nova, depends on the microversion: some clients of 1.0 treat only
+400 and 500 of a create request as final and repeat the request after any other status.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
     errors.InvalidLeaseStatus: 409,
     errors.CannotChange: 409,
     errors.CloudDisagrees: 409,
+    errors.CloudRefusesLease: 409,
     errors.IdempotencyKeyReused: 409,
     errors.AlreadyAnswered: 409,
     errors.AlreadyExecuted: 409,
@@ -97,11 +98,10 @@ EXPLANATIONS = ("reasons", "alternatives")
 Statuses = Mapping[type[errors.BlazarError], int]
 
 SHORTAGES_AT_1_0: Mapping[int, Statuses] = {
-    400: {errors.NotEnoughResources: 400},
-    409: {},
-    500: {errors.NotEnoughResources: 500},
+    status: {errors.NotEnoughResources: status, errors.CloudRefusesLease: status}
+    for status in (400, 409, 500)
 }
-"""The statuses that differ before microversion 1.1, by ``[api] shortage_status``."""
+"""The statuses that may differ before microversion 1.1, by ``[api] shortage_status``."""
 
 
 def status_of(error: errors.BlazarError, statuses: Statuses = STATUSES) -> int:

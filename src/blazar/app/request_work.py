@@ -14,7 +14,7 @@ from blazar.app.usage_rules import AllHoldings, UsageRules
 from blazar.booking.cloud_errors import cloud_errors_as_conflicts
 from blazar.booking.context import Context, Plugin
 from blazar.booking.enforcement import Enforcing
-from blazar.domain.errors import CannotChange, CloudError, Unavailable
+from blazar.domain.errors import CannotChange, CloudError, CloudRefusesLease, Unavailable
 from blazar.domain.lease import Allocation, Lease, ReservationId
 from blazar.domain.offers import Offer
 from blazar.plugins.capabilities import CreatesAsLessee, ReadsAsLessee
@@ -99,7 +99,7 @@ class RequestWork:
             return spec
         known = self._seen.get(reservation_id)
         if known is None or known[0] != spec:
-            with cloud_errors_as_conflicts():
+            with cloud_errors_as_conflicts(CloudRefusesLease):
                 known = self._seen[reservation_id] = (spec, plugin.look_up(spec, self.compute))
         return known[1]
 
@@ -119,7 +119,7 @@ class RequestWork:
             return spec
         known = self._provided.setdefault(reservation_id, [])
         if not known or (known[-1].asked, known[-1].afresh) != (spec, afresh):
-            with cloud_errors_as_conflicts():
+            with cloud_errors_as_conflicts(CloudRefusesLease):
                 after = plugin.provide(spec, reservation_id, self.compute, afresh=afresh)
             known.append(_Provided(plugin=plugin, before=before, asked=spec, afresh=afresh, after=after))
         return known[-1].after

@@ -9,13 +9,14 @@ from blazar.domain.errors import CloudConflict, CloudDisagrees, CloudNotFound, C
 
 
 @contextmanager
-def cloud_errors_as_conflicts() -> Iterator[None]:
+def cloud_errors_as_conflicts(kind: type[CloudDisagrees] = CloudDisagrees) -> Iterator[None]:
     """Report cloud refusals as 409 with the cloud's message, because the caller may be able to act on it.
 
     Raises:
-        CloudDisagrees: Replaces the errors of the cloud adapters, except for ``CloudUnavailable``.
+        CloudDisagrees: Of this kind; it replaces the errors of the cloud adapters, except for
+            ``CloudUnavailable``.
     """
     try:
         yield
     except (CloudConflict, CloudNotFound, CloudRefused) as error:
-        raise CloudDisagrees(f"Not possible at this time: {error.message}") from error
+        raise kind(f"Not possible at this time: {error.message}") from error

@@ -232,6 +232,12 @@ class CloudDisagrees(Conflict):
     code = "cloud-disagrees"
 
 
+class CloudRefusesLease(CloudDisagrees):
+    """Nova refuses the lessee an object that the reservation needs, such as a server group."""
+
+    code = "cloud-refuses-lease"
+
+
 class ConcurrentUpdate(Conflict):
     """Other transactions were faster, several times in a row; the same request may succeed now.
 
