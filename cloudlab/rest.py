@@ -43,6 +43,12 @@ def make_adapter(session: Session, service_type: str) -> Adapter:
     )
 
 
+def list_objects(api: Adapter, path: str, key: str) -> list[dict[str, Any]]:
+    """Return the objects that the response to a GET has under a key."""
+    found: list[dict[str, Any]] = api.get(path).json()[key]
+    return found
+
+
 def ensure(
     api: Adapter, path: str, collection: str, key: str, body: dict[str, Any], **query: str
 ) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
@@ -41,6 +42,9 @@ def _act_on_server(cloud: SimulatedCloud, call: Call) -> Reply:
         case "forceDelete":
             cloud.servers.delete_server(call["id"])
             return Reply(status=202)
+        case "confirmResize":
+            cloud.servers.confirm_resize(call["id"])
+            return Reply(status=204)
         case "resume":
             cloud.servers.reactivate_server(call["id"])
             return Reply(status=202)
@@ -49,6 +53,24 @@ def _act_on_server(cloud: SimulatedCloud, call: Call) -> Reply:
             return Reply(status=202, body={"image_id": image_id})
         case _:
             raise CloudRefused(f"there is no such action: {action}")
+
+
+def _list_migrations(cloud: SimulatedCloud, call: Call) -> Reply:
+    since = datetime.fromisoformat(call.value("changes-since") or "")
+    resizes = cloud.servers.list_resizes(call.value("project_id") or "", since)
+    return Reply(
+        body={
+            "migrations": [
+                {
+                    "instance_uuid": each.server_id,
+                    "source_compute": each.former_host,
+                    "migration_type": "resize",
+                    "status": "finished" if each.is_finished else "post-migrating",
+                }
+                for each in resizes
+            ]
+        }
+    )
 
 
 def _set_metadata(cloud: SimulatedCloud, call: Call) -> Reply:
@@ -136,6 +158,7 @@ def _image(image: Image) -> Mapping[str, object]:
 ROUTES = (
     Route("GET", "/servers/detail", _list_servers),
     Route("GET", "/servers/{id}", _find_server),
+    Route("GET", "/os-migrations", _list_migrations),
     Route("POST", "/servers/{id}/action", _act_on_server),
     Route("POST", "/servers/{id}/metadata", _set_metadata),
     Route("GET", "/servers/{id}/os-volume_attachments/{volume_id}", _find_attachment),

@@ -29,7 +29,7 @@ from blazar.ports.compute import Lessee
 from blazar.ports.identity import Trust
 from blazar.ports.placement import Provider
 from cloudlab.lab import OpenStackLab
-from cloudlab.rest import make_adapter, make_session
+from cloudlab.rest import list_objects, make_adapter, make_session
 
 if TYPE_CHECKING:
     from cloud.contract.lab import LabFactory
@@ -154,6 +154,10 @@ class ContractLab:
         assert status == "ACTIVE", f"server {server_id} is {status}, see the log of nova-scheduler"
         return server_id
 
+    def resize(self, server_id: str, flavor_id: str) -> None:
+        self._nova.post(f"/servers/{server_id}/action", json={"resize": {"flavorRef": flavor_id}})
+        wait_until(lambda: self._status(server_id) == "VERIFY_RESIZE", PATIENCE_SECONDS)
+
     def add_child(self, host: LabHost) -> Provider:
         root = self.cloud.placement.find_provider(host.hypervisor_hostname)
         assert root is not None
@@ -267,7 +271,7 @@ class ContractLab:
 
     def _remove_flavors_groups_and_images(self) -> None:
         cloud = self.cloud
-        flavors = self._list(self._nova, "/flavors?is_public=None", "flavors")
+        flavors = list_objects(self._nova, "/flavors?is_public=None", "flavors")
         for flavor_id in self._mine((each["id"], each["name"]) for each in flavors):
             cloud.flavors.delete_flavor(flavor_id)
         for group_id in self._mine((each.id, each.name) for each in cloud.server_groups.list_server_groups()):
@@ -280,7 +284,7 @@ class ContractLab:
 
     def _remove_providers(self) -> None:
         placement = self._api("placement")
-        providers = self._list(placement, "/resource_providers", "resource_providers")
+        providers = list_objects(placement, "/resource_providers", "resource_providers")
         mine = self._mine((each["uuid"], each["name"]) for each in providers)
         while mine:
             # Children before parents.
@@ -303,14 +307,14 @@ class ContractLab:
         self.segments.remove_everything()
         if "_inner_network" in self.__dict__:
             query = f"?project_id={self.project_ids[0]}"
-            for router in self._list(self._neutron, f"/v2.0/routers{query}", "routers"):
-                for subnet in self._list(self._neutron, f"/v2.0/subnets{query}", "subnets"):
+            for router in list_objects(self._neutron, f"/v2.0/routers{query}", "routers"):
+                for subnet in list_objects(self._neutron, f"/v2.0/subnets{query}", "subnets"):
                     self._neutron.put(
                         f"/v2.0/routers/{router['id']}/remove_router_interface",
                         json={"subnet_id": subnet["id"]},
                     )
                 self._neutron.delete(f"/v2.0/routers/{router['id']}")
-            for port in self._list(self._neutron, f"/v2.0/ports{query}", "ports"):
+            for port in list_objects(self._neutron, f"/v2.0/ports{query}", "ports"):
                 self._neutron.delete(f"/v2.0/ports/{port['id']}")
             self._neutron.delete(f"/v2.0/networks/{self._inner_network}")
 
@@ -371,11 +375,6 @@ class ContractLab:
             return None
         status: str = server["status"]
         return status
-
-    @staticmethod
-    def _list(api: Adapter, path: str, key: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = api.get(path).json()[key]
-        return found
 
 
 @contextmanager

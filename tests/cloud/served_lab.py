@@ -60,6 +60,9 @@ class ServedLab:
     def boot_server(self, name: str, *, service_host: str | None = None, flavor_id: str | None = None) -> str:
         return self._behind.boot_server(name, service_host=service_host, flavor_id=flavor_id)
 
+    def resize(self, server_id: str, flavor_id: str) -> None:
+        self._behind.resize(server_id, flavor_id)
+
     def add_child(self, host: LabHost) -> Provider:
         return self._behind.add_child(host)
 

@@ -171,6 +171,11 @@ class SimulatedLab:
             name, self.project_ids[0], flavor_id=flavor_id or "plain", service_host=service_host
         ).id
 
+    def resize(self, server_id: str, flavor_id: str) -> None:
+        (server,) = (each for each in self.cloud.servers.list_servers() if each.id == server_id)
+        other = next(each for each in self.hosts if each.service_host != server.service_host)
+        self.cloud.resize_server(server_id, other.service_host, flavor_id)
+
     def add_child(self, host: LabHost) -> Provider:
         root = self.cloud.placement.find_provider(host.hypervisor_hostname)
         assert root is not None

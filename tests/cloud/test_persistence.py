@@ -59,6 +59,8 @@ def fill(cloud: SimulatedCloud) -> None:
     server = cloud.boot_server("kept", "project", flavor_id="r")
     cloud.images.create_image(server.id, "image", {"key": "value"})
     cloud.servers.delete_server(cloud.boot_server("going", "project", service_host="node-1").id)
+    cloud.add_hypervisor("node-2", HostShape(vcpus=8))
+    cloud.resize_server(cloud.boot_server("moving", "project", service_host="node-1").id, "node-2")
     cloud.add_project("project", "physics")
     cloud.add_user("user", "user@example.org")
     cloud.add_trust("user", "project")
@@ -174,7 +176,7 @@ def test_a_deletion_goes_on_while_nobody_runs(clock: ManualClock, state_file: Pa
     clock.advance(DELETION_TIME)
     second = open_cloud(clock, state_file)
 
-    assert [each.name for each in second.servers.list_servers()] == ["kept"]
+    assert [each.name for each in second.servers.list_servers()] == ["kept", "moving"]
 
 
 def test_an_effect_is_kept_before_a_crash_and_a_lost_reply(clock: ManualClock, state_file: Path) -> None:

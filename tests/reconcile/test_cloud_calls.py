@@ -40,7 +40,7 @@ def test_an_end_without_servers_costs_two_calls_a_host_and_a_constant(env: Recon
 
     env.at(2.1)
 
-    assert env.counted - before == 2 * hosts + 4
+    assert env.counted - before == 2 * hosts + 5
 
 
 def test_an_active_lease_is_left_alone(env: ReconcilerEnv) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
 
@@ -58,6 +59,20 @@ class Server:
     metadata: Mapping[str, str] = field(default_factory=dict)
     """Metadata that its owner can also read, including from inside the server."""
     is_deleting: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resize:
+    """A resize to another host, after which its owner can return the server to the host that it left.
+
+    Nova lists the server on the new host only, and asks no scheduler when the resize is reverted.
+    """
+
+    server_id: str
+    former_host: str
+    """The compute service of the host that the server left."""
+    is_finished: bool = True
+    """Whether it can be confirmed; otherwise the server is still being moved, there or back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +186,17 @@ class Servers(Protocol):
 
     def delete_server(self, server_id: str) -> None:
         """Request a server's deletion, which completes later. Raises CloudNotFound."""
+
+    def list_resizes(self, project_id: str, since: datetime) -> tuple[Resize, ...]:
+        """Return the resizes of a project's servers that changed since an instant and can be reverted."""
+
+    def confirm_resize(self, server_id: str) -> None:
+        """Request that a finished resize is confirmed, so that the server cannot return; completes later.
+
+        Raises:
+            CloudNotFound: The server does not exist.
+            CloudConflict: It has no finished resize.
+        """
 
     def detach_volume(self, server_id: str, volume_id: str) -> None:
         """Request that a volume is detached, which completes later.

@@ -189,6 +189,9 @@ class CloudLab(Protocol):
         It is on the given host, and has the given flavor, or some public flavor.
         """
 
+    def resize(self, server_id: str, flavor_id: str) -> None:
+        """Resize a server to a flavor on another host, and return when the resize can be confirmed."""
+
     def add_child(self, host: LabHost) -> Provider:
         """Return a new provider under that of a host."""
 

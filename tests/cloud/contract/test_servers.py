@@ -4,20 +4,50 @@ from __future__ import annotations
 
 import uuid
 from contextlib import suppress
+from datetime import UTC, datetime
 
 import pytest
 from cloud.contract.lab import CloudLab, LabHost
 
-from blazar.domain.errors import CloudNotFound, CloudRefused
+from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
 from blazar.ports.cloud import Cloud
-from blazar.ports.compute import Flavor
+from blazar.ports.compute import Flavor, Resize
 
 UNKNOWN_ID = str(uuid.UUID(int=1))
+EARLY, LATE = (datetime(year, 1, 1, tzinfo=UTC) for year in (2020, 2100))
 
 
 @pytest.fixture
 def cloud(lab: CloudLab) -> Cloud:
     return lab.cloud
+
+
+def test_a_resize_can_be_reverted_until_it_is_confirmed(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
+    project_id, other_id = lab.project_ids
+    server_id = lab.boot_server(lab.name("server"), service_host=host.service_host)
+    larger = Flavor(id=lab.name("f"), name=lab.name("f"), vcpus=1, memory_mb=128, disk_gb=0, is_public=True)
+    cloud.flavors.create_flavor(larger)
+    assert cloud.servers.list_resizes(project_id, EARLY) == ()
+
+    lab.resize(server_id, larger.id)
+
+    assert cloud.servers.list_servers(service_host=host.service_host) == ()
+    resize = Resize(server_id=server_id, former_host=host.service_host, is_finished=True)
+    assert cloud.servers.list_resizes(project_id, EARLY) == (resize,)
+    assert cloud.servers.list_resizes(project_id, LATE) == ()
+    assert cloud.servers.list_resizes(other_id, EARLY) == ()
+
+    cloud.servers.confirm_resize(server_id)
+
+    lab.storage.wait_until_active(server_id)
+    assert cloud.servers.list_resizes(project_id, EARLY) == ()
+    with pytest.raises(CloudConflict):
+        cloud.servers.confirm_resize(server_id)
+
+
+def test_a_server_that_does_not_exist_has_no_resize(cloud: Cloud) -> None:
+    with pytest.raises(CloudNotFound):
+        cloud.servers.confirm_resize(UNKNOWN_ID)
 
 
 def test_a_server_is_listed_with_its_host_and_project(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from blazar.cloud.openstack.rest import RestClient
 from blazar.domain.errors import CloudConflict, CloudRefused
-from blazar.ports.compute import Server
+from blazar.ports.compute import Resize, Server
 
 if TYPE_CHECKING:
     from blazar.ports.compute import Servers
 
 _WITH_FLAVOR = "2.47"
 """From this version on, a server includes its flavor's extra specs."""
+_MIGRATIONS_OF_PROJECT = "2.80"
+"""From this version on, migrations can be listed by project."""
 _ANY = "2.1"
 _GOING = frozenset({"deleting", "soft-deleting"})
+_MOVES = frozenset({"resize", "migration"})
+"""Types of migrations that must be confirmed; an administrator's cold migration is one, too."""
+_UNFINISHED = frozenset({"pre-migrating", "migrating", "post-migrating", "reverting"})
 _ATTACHMENTS: Final = "os-volume_attachments"
 _TO_ACTIVE: Final[Mapping[str, object]] = {
     "SUSPENDED": {"resume": None},
@@ -63,6 +69,21 @@ class OpenStackServers:
         """
         self._nova.post("servers", server_id, "action", body={"forceDelete": None}, version=_ANY)
 
+    def list_resizes(self, project_id: str, since: datetime) -> tuple[Resize, ...]:
+        """Return the resizes of a project's servers that changed since an instant and can be reverted."""
+        found = self._nova.list(
+            "os-migrations",
+            key="migrations",
+            parse=_resize,
+            params={"project_id": project_id, "changes-since": since.isoformat()},
+            version=_MIGRATIONS_OF_PROJECT,
+        )
+        return tuple(each for each in found if each is not None)
+
+    def confirm_resize(self, server_id: str) -> None:
+        """Request that a finished resize is confirmed. Raises CloudNotFound and CloudConflict."""
+        self._nova.post("servers", server_id, "action", body={"confirmResize": None}, version=_ANY)
+
     def detach_volume(self, server_id: str, volume_id: str) -> None:
         """Request that a volume is detached. Raises as in the port.
 
@@ -92,6 +113,16 @@ class OpenStackServers:
     def set_server_metadata(self, server_id: str, metadata: Mapping[str, str]) -> None:
         """Set these keys and leave others alone. Raises CloudNotFound and CloudConflict as in the port."""
         self._nova.post("servers", server_id, "metadata", body={"metadata": dict(metadata)}, version=_ANY)
+
+
+def _resize(body: Mapping[str, Any]) -> Resize | None:
+    """Return a resize that can be reverted, now or when it is finished; None for other migrations."""
+    is_finished = body["status"] == "finished"
+    if body["migration_type"] not in _MOVES or not (is_finished or body["status"] in _UNFINISHED):
+        return None
+    return Resize(
+        server_id=body["instance_uuid"], former_host=body["source_compute"], is_finished=is_finished
+    )
 
 
 def _server(body: Mapping[str, Any]) -> Server:

@@ -23,6 +23,7 @@ from blazar.cloud.simulated.placement import SimulatedPlacement
 from blazar.cloud.simulated.project_storage import SimulatedProjectStorage
 from blazar.cloud.simulated.segment_operations import SegmentOperations
 from blazar.cloud.simulated.segments import SimulatedSegments
+from blazar.cloud.simulated.server_operations import ServerOperations
 from blazar.cloud.simulated.servers import SimulatedImages, SimulatedServerGroups, SimulatedServers
 from blazar.cloud.simulated.storage_operations import StorageOperations
 from blazar.null_ports import SerialExecutor
@@ -38,7 +39,9 @@ PLAIN_FLAVOR = Flavor(id="plain", name="plain", vcpus=1, memory_mb=512, disk_gb=
 """The default flavor of servers; it is created when it is first used."""
 
 
-class SimulatedCloud(HostOperations, NetworkOperations, SegmentOperations, StorageOperations):
+class SimulatedCloud(
+    HostOperations, ServerOperations, NetworkOperations, SegmentOperations, StorageOperations
+):
     """Nova, Placement, Neutron, Cinder and parts of Keystone in memory, with their real rules; thread-safe.
 
     The ports are those of :class:`blazar.ports.cloud.Cloud`. The other methods are actions of operators and

@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from blazar.cloud.simulated.state import CloudState, Consumption, VolumeMove
+from blazar.cloud.simulated.state import CloudState, Consumption, UnconfirmedResize, VolumeMove
 from blazar.domain.providers import Inventory
 from blazar.domain.subnets import Subnet
 from blazar.ports.block_storage import (
@@ -62,6 +62,7 @@ def encode(state: CloudState) -> str:
         "servers": [*state.servers.values()],
         "server_flavors": state.server_flavors,
         "deletions": state.deletions,
+        "resizes": state.resizes,
         "images": [*state.images.values()],
         "flavors": [*state.flavors.values()],
         "flavor_access": state.flavor_access,
@@ -146,6 +147,10 @@ def _state(document: Mapping[str, Any]) -> CloudState:
         floating_ips=_table(document["floating_ips"], FloatingIP, lambda each: each.id),
         # Absent in older files, from here on.
         port_forwardings=document.get("port_forwardings", {}),
+        resizes={
+            key: _value(UnconfirmedResize, {**each, "at": datetime.fromisoformat(each["at"])})
+            for key, each in document.get("resizes", {}).items()
+        },
         **_segments(document),
         **_storage(document),
         projects=_table(document.get("projects", []), Project, lambda each: each.id),

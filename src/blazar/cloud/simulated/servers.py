@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from blazar.cloud.simulated.calls import Calls, Service, reads, writes
 from blazar.cloud.simulated.state import known
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
-from blazar.ports.compute import Server, ServerGroup
+from blazar.ports.compute import Resize, Server, ServerGroup
 from blazar.ports.images import Image, ImageState
 
 if TYPE_CHECKING:
@@ -58,6 +58,24 @@ class SimulatedServers(Service):
         self._state.servers[server_id] = replace(server, is_deleting=True)
         self._state.deletions[server_id] = now + self.deletion_time
         self._state.forget_deleted_servers(now)
+
+    @reads("compute.list_resizes")
+    def list_resizes(self, project_id: str, since: datetime) -> tuple[Resize, ...]:
+        """Return the resizes of a project's servers that changed since an instant and can be reverted."""
+        return tuple(
+            Resize(server_id=server_id, former_host=each.former_host, is_finished=each.is_finished)
+            for server_id, each in self._state.resizes.items()
+            if self._state.servers[server_id].project_id == project_id and each.at >= since
+        )
+
+    @writes("compute.confirm_resize")
+    def confirm_resize(self, server_id: str) -> None:
+        """Confirm a resize, at once. Raises CloudNotFound, and CloudConflict if there is no finished one."""
+        known(self._state.servers, server_id, "server")
+        resize = self._state.resizes.get(server_id)
+        if resize is None or not resize.is_finished:
+            raise CloudConflict(f"server {server_id} has no finished resize")
+        self._state.forget_resize(server_id)
 
     @writes("compute.detach_volume")
     def detach_volume(self, server_id: str, volume_id: str) -> None:

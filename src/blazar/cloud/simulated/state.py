@@ -47,6 +47,18 @@ class Consumption:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnconfirmedResize:
+    """A resize that can still be reverted."""
+
+    former_host: str
+    former_flavor_id: str
+    consumer_id: str
+    """The consumer, in place of the server, of what the former host keeps for it."""
+    is_finished: bool
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeMove:
     """A move in progress of a volume to another type; ``status`` is the volume's status after the move."""
 
@@ -73,6 +85,8 @@ class CloudState:
     """The ids of the servers' flavors, by server id, while the flavors exist."""
     deletions: dict[str, datetime] = field(default_factory=dict)
     """The instants at which servers that are being deleted will be gone, by server id."""
+    resizes: dict[str, UnconfirmedResize] = field(default_factory=dict)
+    """Resizes that can be reverted, by server id."""
     images: dict[str, Image] = field(default_factory=dict)
     flavors: dict[str, Flavor] = field(default_factory=dict)
     flavor_access: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -187,7 +201,16 @@ class CloudState:
             del self.servers[server_id]
             self.server_flavors.pop(server_id, None)
             self.forget_attachments(server_id)
+            self.forget_resize(server_id)
         self.consumptions = tuple(each for each in self.consumptions if each.consumer_id not in gone)
+
+    def forget_resize(self, server_id: str) -> None:
+        """Free what the host that a server left still keeps for its return."""
+        resize = self.resizes.pop(server_id, None)
+        if resize is not None:
+            self.consumptions = tuple(
+                each for each in self.consumptions if each.consumer_id != resize.consumer_id
+            )
 
     def finish_volume_work(self, now: datetime) -> None:
         """Complete operations due at *now*: detachments, deletions with their snapshots, moves, backups."""

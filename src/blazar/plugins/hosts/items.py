@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from blazar.ports.compute import Aggregate, Server
+from blazar.ports.compute import Aggregate, Resize, Server
 
 
 class Kind(IntEnum):
     """The kinds of items, in the order in which they are made; they are removed in reverse order.
 
-    Displaced and closed hosts, unannounced reservations and servers are only cleaned up.
+    Displaced and closed hosts, unannounced reservations, servers and resizes are only cleaned up.
     """
 
     AGGREGATE = 0
@@ -30,6 +30,8 @@ class Kind(IntEnum):
     """A preemptible server has not been notified yet that it will be deleted."""
     SERVER = 7
     """A server runs on a host whose reservation is over. Without an id, servers may exist."""
+    RESIZE = 8
+    """A server has left such a host by a resize that can be reverted."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -56,6 +58,8 @@ class HostsSeen:
     freepool: Aggregate | None = None
     servers: dict[str, Server] = field(default_factory=dict)
     """The servers that must be deleted with the reservation, by id."""
+    resizes: dict[str, Resize] = field(default_factory=dict)
+    """The resizes that must be confirmed with the end of the reservation, by server id."""
     deleting_servers: frozenset[str] = field(default_factory=frozenset)
     notes: Mapping[str, object] = field(default_factory=dict)
     """Always empty: clients see no data of a host reservation that is read from the cloud."""

@@ -14,6 +14,7 @@ from blazar.plugins.hosts.preemption import closings, is_preemptible
 from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.spec import HostSpec
 from blazar.plugins.hosts.zones import displaced_hosts
+from blazar.plugins.resizes import find_resizes
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate, Server
 
@@ -28,6 +29,7 @@ class Observation:
         self._cloud = cloud
         self._reservation_id = assignment.reservation_id
         self._project_id = assignment.project_id
+        self._assignment = assignment
         self._phase = phase
         self._scopes = {str(each.facts["service_name"]): each.id for each in assignment.resources}
 
@@ -103,6 +105,14 @@ class Observation:
                 if server.is_deleting:
                     seen.deleting_servers |= {server.id}
                 yield HostItem(Kind.SERVER, self._scope(service_host), service_host, server.id)
+        if not seen.servers:
+            yield from self._resizes(own, seen)
+
+    def _resizes(self, own: Aggregate, seen: HostsSeen) -> Iterator[HostItem]:
+        """Yield the resizes away from hosts that are about to be released; one request."""
+        for each in find_resizes(self._cloud, self._assignment, self._scopes.keys() & own.hosts):
+            seen.resizes[each.server_id] = each
+            yield HostItem(Kind.RESIZE, self._scope(each.former_host), each.former_host, each.server_id)
 
     def _servers_in(
         self, own: Aggregate, service_hosts: Collection[str]

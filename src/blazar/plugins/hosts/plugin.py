@@ -99,7 +99,7 @@ class Hosts(
     }
     independent_ranks: ClassVar[frozenset[int]] = frozenset({Kind.MEMBER, Kind.WITHDRAWN})
     clean_up_ranks: ClassVar[frozenset[int]] = frozenset(
-        {Kind.DISPLACED, Kind.CLOSED, Kind.UNANNOUNCED, Kind.SERVER}
+        {Kind.DISPLACED, Kind.CLOSED, Kind.UNANNOUNCED, Kind.SERVER, Kind.RESIZE}
     )
 
     def __init__(self, settings: HostSettings) -> None:

@@ -6,6 +6,7 @@ zone of a host with servers. Therefore a host on which one is found is closed un
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -28,6 +29,7 @@ from blazar.plugins.hosts.preemption import (
 from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.spec import HostSpec
 from blazar.plugins.hosts.zones import return_to_zone
+from blazar.plugins.resizes import confirm, find_resizes
 from blazar.plugins.server_results import deleted_servers
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate, Server
@@ -58,7 +60,7 @@ class Teardown:
         Hosts that were not handed over yet are skipped: their servers belong to others.
 
         Raises:
-            CannotChange: A host has servers.
+            CannotChange: A host has servers, or servers that can return to it.
             CloudConflict: A host cannot change its zone now.
         """
         aggregates = {each.name: each for each in cloud.aggregates.list_aggregates()}
@@ -66,7 +68,12 @@ class Teardown:
         freepool = aggregates.get(self._settings.freepool_name)
         if own is None:
             return
-        for service_host in own.hosts & {str(each.facts["service_name"]) for each in resources}:
+        hosts = own.hosts & {str(each.facts["service_name"]) for each in resources}
+        for each in find_resizes(cloud, assignment, hosts) if hosts else ():
+            raise CannotChange(
+                f"server {each.server_id} can return to host {each.former_host}: confirm or revert its resize"
+            )
+        for service_host in hosts:
             if cloud.servers.list_servers(service_host=service_host):
                 raise CannotChange(f"there are servers on host {service_host}")
             with suppress(CloudNotFound):  # Nova may have removed the host
@@ -75,7 +82,10 @@ class Teardown:
                 cloud.aggregates.remove_host(own.id, service_host)
 
     def count_servers(self, cloud: Cloud, assignment: Assignment[HostSpec]) -> Mapping[ResourceId, int]:
-        """Return the number of servers by host; hosts without any, or not handed over, are omitted."""
+        """Return the number of servers by host, also of servers that can return to it.
+
+        Hosts without any, or not handed over, are omitted.
+        """
         names = [assignment.reservation_id]
         own = next(iter(cloud.aggregates.list_aggregates(names)), None)
         hosts = [
@@ -86,7 +96,11 @@ class Teardown:
         found = cloud.executor.run(
             [partial(cloud.servers.list_servers, service_host=service_host) for _, service_host in hosts]
         )
-        return {key: len(servers) for (key, _), servers in zip(hosts, found, strict=True) if servers}
+        resizes = find_resizes(cloud, assignment, {each for _, each in hosts}) if hosts else ()
+        counts = Counter(each.former_host for each in resizes)
+        for (_, service_host), servers in zip(hosts, found, strict=True):
+            counts[service_host] += len(servers)
+        return {key: counts[service_host] for key, service_host in hosts if counts[service_host]}
 
     def _take_step(
         self, cloud: Cloud, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
@@ -94,6 +108,8 @@ class Teardown:
         match item.kind:
             case Kind.SERVER:
                 return self._delete_servers(cloud, assignment, item, seen)
+            case Kind.RESIZE:
+                return confirm(cloud, seen.resizes[item.server_id])
             case Kind.CLOSED if seen.freepool is not None:
                 open_host(cloud, seen.freepool, item.service_host)
             case Kind.WITHDRAWN:

@@ -11,12 +11,13 @@ from datetime import timedelta
 
 from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.plugins.contract import Done, Outcome, Waiting
+from blazar.plugins.resizes import confirm, find_resizes
 from blazar.plugins.server_results import deleted_servers
 from blazar.plugins.slots.items import Kind, SlotItem
 from blazar.plugins.slots.spec import SpecT
 from blazar.plugins.slots.steps import RETRY, Steps
 from blazar.plugins.slots.wanted import RESERVATION_SPEC, service_of
-from blazar.ports.compute import Server
+from blazar.ports.compute import Resize, Server
 
 _RETRY_SEARCH = timedelta(seconds=30)
 
@@ -93,17 +94,25 @@ class Teardown(Steps[SpecT]):
         servers = self._servers_using_slots(item) if self._seen.is_over else ()
         if servers:
             return self._delete_servers(servers)
+        for each in self._resizes(item) if self._seen.is_over else ():
+            return confirm(self._cloud, each)
         return Waiting(RETRY, f"slots on host {item.host} are still in use")
+
+    def _resizes(self, item: SlotItem) -> tuple[Resize, ...]:
+        """Return the resizes of servers that left a host and still keep slots there."""
+        return find_resizes(self._cloud, self._assignment, {self._service_host(item)})
 
     def _servers_using_slots(self, item: SlotItem) -> tuple[Server, ...]:
         """Return the servers that Nova does not list by flavor because the flavor was re-created."""
-        service_host = next(
-            (service_of(each) for each in self._assignment.resources if each.id == item.scope), item.scope
-        )
         return tuple(
             each
-            for each in self._cloud.servers.list_servers(service_host=service_host)
+            for each in self._cloud.servers.list_servers(service_host=self._service_host(item))
             if each.flavor_extra_specs.get(RESERVATION_SPEC) == self._reservation_id
+        )
+
+    def _service_host(self, item: SlotItem) -> str:
+        return next(
+            (service_of(each) for each in self._assignment.resources if each.id == item.scope), item.scope
         )
 
     def _delete_class(self) -> Outcome:
