@@ -19,6 +19,7 @@ from alembic.ddl.mysql import MySQLImpl
 from oslo_db import exception as oslo_exception
 
 from blazar.db.driver_errors import number_of
+from blazar.db.schema_progress import SchemaProgress, changes_data
 
 ResultT = TypeVar("ResultT")
 
@@ -29,7 +30,6 @@ _SECONDS_FOR_ROWS: Final = 1
 _SECONDS_FOR_DEFINITION: Final = 5
 _DEADLOCK: Final = 1213
 """``ER_LOCK_DEADLOCK``, of which a transaction ends; after a timeout, it continues."""
-_DATA_STATEMENTS: Final = ("INSERT", "UPDATE", "DELETE")
 
 _logger = logging.getLogger(__name__)
 
@@ -83,19 +83,24 @@ def execute_ddl(connection: sa.Connection, statement: str) -> None:
 
 
 class RepeatingImpl(MySQLImpl):
-    """Alembic's statements on MariaDB and MySQL, each of which is repeated if it does not get its locks."""
+    """Alembic's statements on MariaDB and MySQL.
+
+    Each is repeated if it does not get its locks, and skipped if an interrupted run has executed it.
+    """
 
     # Alembic uses the last class with this name.
     __dialect__ = "mysql"
+    _progress: SchemaProgress | None = None
 
     def _exec(self, construct: Any, *arguments: Any, **options: Any) -> Any:
-        return repeat(
-            lambda: super(RepeatingImpl, self)._exec(construct, *arguments, **options),
-            is_repeatable=lambda error: not _changes_data(construct) or number_of(error) != _DEADLOCK,
-        )
+        def execute() -> Any:
+            return repeat(
+                lambda: super(RepeatingImpl, self)._exec(construct, *arguments, **options),
+                is_repeatable=lambda error: not changes_data(construct) or number_of(error) != _DEADLOCK,
+            )
 
-
-def _changes_data(construct: Any) -> bool:
-    text = construct.text if isinstance(construct, sa.TextClause) else construct
-    is_text = isinstance(text, str) and text.lstrip().upper().startswith(_DATA_STATEMENTS)
-    return is_text or isinstance(construct, sa.UpdateBase)
+        if self.as_sql or self.connection is None:
+            return execute()
+        if self._progress is None:
+            self._progress = SchemaProgress(self.connection)
+        return self._progress.run(construct, execute)

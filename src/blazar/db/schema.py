@@ -20,6 +20,7 @@ from blazar.db.revisions import (
     revision_of,
     version_table,
 )
+from blazar.db.schema_progress import PROGRESS_TABLE
 from blazar.db.server_versions import check_server
 
 RELEASED: Final = ("0009",)
@@ -65,6 +66,7 @@ def change(engine: sa.Engine, run: Callable[[Config], None]) -> None:
 
     Raises:
         DBDeadlock: It did not get its locks within ``SECONDS_TO_REPEAT``.
+        OtherChange: Another change was interrupted, and must be completed first.
         ServerTooOld: The service cannot use the database server; the schema was not changed.
     """
     check_server(engine)
@@ -115,4 +117,4 @@ def contract(engine: sa.Engine) -> None:
 
 def is_declared(name: str | None, kind: str, parents: object) -> bool:
     """Return whether the tables' declarations decide about a table or another object; for alembic."""
-    return kind != "table" or name != OLDEST_TABLE
+    return kind != "table" or name not in (OLDEST_TABLE, PROGRESS_TABLE)

@@ -6,6 +6,7 @@ from alembic import context
 
 from blazar.db.revisions import VERSION_TABLE, version_table
 from blazar.db.schema import ADOPTION, is_declared
+from blazar.db.schema_progress import forget_progress
 from blazar.db.tables import metadata
 
 config = context.config
@@ -33,3 +34,5 @@ with context.begin_transaction():
         for statement in ADOPTION:
             context.execute(statement)
     context.run_migrations()
+    if connection is not None and connection.dialect.name == "mysql":
+        forget_progress(connection)
