@@ -29,6 +29,7 @@ def add_defects(installation: OldInstallation) -> None:
     _add_odd_leases(installation)
     _add_odd_details(installation)
     _add_loose_rows(installation)
+    _add_second_ids(installation)
 
 
 def _add_resources(there: OldInstallation) -> None:
@@ -131,3 +132,9 @@ def _add_loose_rows(there: OldInstallation) -> None:
     there.hold("of no reservation", None, "104", False)
     there.hold("of no host", id_of("reservation 0 of details disagree"), "999", False)
     there.hold("of no address", None, None, True)
+
+
+def _add_second_ids(there: OldInstallation) -> None:
+    """Add leases of a host and an address under the ids that are left out."""
+    _ahead(there, "under the other id of host 101", hosts("109"), day=383)
+    _ahead(there, "under the other id of an address", floatingips(id_of("floating IP 105")), day=383)

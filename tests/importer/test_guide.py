@@ -99,7 +99,7 @@ def test_the_commands_of_the_guide_work_one_after_the_other(folder: Path) -> Non
     program("blazar.cmd.db_manage", "upgrade", "head")
     assert program("blazar.cmd.manage", "import", *source, "--dry-run").endswith("nothing was written\n")
     assert program("blazar.cmd.manage", "import", *source).endswith("\ndone\n")
-    assert "\nleases                          1145             0          1145" in program(
+    assert "\nleases                          1147             0          1147" in program(
         "blazar.cmd.manage", "import", *source
     )
     assert "trusts\n" in program("blazar.cmd.manage", "trust", "list", *source)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from importer import old_rows as old
-from samples import at, window
+from samples import at, make_host, window
 
 from blazar.domain.lease import ResourceId
 from blazar.importer.ledger import Fate, Kind, Table
@@ -47,6 +48,12 @@ def on_hosts(
             one for each in leases for one in old.held(each.id, *(held or {}).get(each.id, ("1",)))
         ],
     )
+
+
+def twins(*leases: OldLease, held: Mapping[str, tuple[str, ...]]) -> OldDatabase:
+    """Return leases for one host each; hosts 1 and 2 have the same name."""
+    found = on_hosts(*leases, held=held)
+    return replace(found, hosts=(*found.hosts, old.host("2", hypervisor_hostname="node-1")))
 
 
 def of_slots(*leases: OldLease, **options: Any) -> OldDatabase:
@@ -160,6 +167,76 @@ class TestWholeResources:
 
         assert held(found) == {"a": {}}
         assert Kind.SENSELESS_WINDOW in kinds(found)
+
+
+class TestTwoIdsOfOneResource:
+    """Host 2 is host 1 under another id; the id with more allocations is kept."""
+
+    def test_what_runs_under_the_other_id_keeps_the_host(self) -> None:
+        ahead = [old.lease(name, start, start + 1, "PENDING") for name, start in (("b", 2), ("c", 6))]
+
+        found = plan(twins(old.lease("a", -5, 5, "ACTIVE"), *ahead, held={"a": ("2",)}))
+
+        assert held(found) == {"a": {"1": None}, "b": {}, "c": {"1": None}}
+        assert missing(found) == {"b"}
+        assert kinds(found) == {Kind.HOST_DUPLICATE, Kind.MOVED_ALLOCATION, Kind.TWICE, Kind.SHORT}
+        (finding,) = (each for each in found.ledger.findings if each.kind is Kind.MOVED_ALLOCATION)
+        assert (finding.subject, finding.lease_id) == ("host 2 of reservation r-a", "a")
+        assert finding.reason == "is also host 1, for which it counts here"
+        assert found.ledger.fates[Table.HOST_ALLOCATIONS] == {Fate.IMPORTED: 2, Fate.LEFT_OUT: 1}
+
+    def test_both_ids_for_one_reservation_are_one_host(self) -> None:
+        found = plan(twins(old.lease("a", 1, 5, "PENDING"), held={"a": ("1", "2")}))
+
+        assert held(found) == {"a": {"2": None}}
+        assert Kind.DOUBLE_ALLOCATION in kinds(found)
+
+    def test_instances_under_both_ids_share_the_capacity(self) -> None:
+        first = of_slots(old.lease("a", -1, 5, "ACTIVE"), amounts={"a": 3}, statuses=ACTIVE)
+        second = of_slots(old.lease("b", 1, 5, "PENDING"), amounts={"b": 2})
+        tables = ("leases", "events", "reservations", "slot_details", "host_allocations")
+        both = {name: getattr(first, name) + getattr(second, name) for name in tables}
+        both["host_allocations"] += tuple(old.held("a", "2"))
+        both["hosts"] = (old.host("1"), old.host("2", hypervisor_hostname="node-1"))
+
+        found = plan(OldDatabase(revision=first.revision, **both))
+
+        assert held(found) == {"a": {"1": 4}, "b": {}}
+        assert missing(found) == {"b"}
+
+    def test_a_host_that_is_registered_here_under_another_id_is_held(self) -> None:
+        registered = {"7": make_host("7", hypervisor_hostname="node-1")}
+        there = on_hosts(old.lease("a", -5, 5, "ACTIVE"))
+
+        found = plan(there, replace(PRESENT, hosts=registered))
+        again = plan(there, replace(PRESENT, hosts=registered, imported_before=frozenset({"host 1"})))
+
+        assert held(found) == held(again) == {"a": {"7": None}}
+        assert missing(found) == missing(again) == set()
+
+    def test_an_address_under_two_ids_is_one(self) -> None:
+        leases = (
+            old.lease("a", -5, 5, "ACTIVE"),
+            old.lease("b", 2, 4, "PENDING"),
+            old.lease("c", 6, 7, "PENDING"),
+        )
+        ids = {"a": "f2", "b": "f1", "c": "f1"}
+        there = old.database(
+            *leases,
+            statuses=ACTIVE,
+            floatingips=[old.floatingip(1), old.floatingip(2, "203.0.113.1", subnet_id="other")],
+            reservations=[
+                old.reservation(key, "active" if key == "a" else "pending", "virtual:floatingip")
+                for key in ids
+            ],
+            floatingip_details=[old.floatingip_details(key) for key in ids],
+            floatingip_allocations=[one for key, own in ids.items() for one in old.held(key, own)],
+        )
+
+        found = plan(there)
+
+        assert held(found) == {"a": {"f1": None}, "b": {}, "c": {"f1": None}}
+        assert {Kind.FLOATINGIP_DUPLICATE, Kind.MOVED_ALLOCATION, Kind.TWICE} <= kinds(found)
 
 
 class TestSlots:

@@ -9,7 +9,7 @@ from blazar.domain.lease import Reservation, ResourceId
 from blazar.importer.details import FLAVORS, INSTANCES
 from blazar.importer.ledger import Fate, Kind, Ledger, Table
 from blazar.importer.present import Present
-from blazar.ports.old_service import OldDatabase
+from blazar.ports.old_service import OldAllocation, OldDatabase
 
 _OF_SLOTS = frozenset({INSTANCES, FLAVORS})
 
@@ -18,7 +18,7 @@ class OldAllocations:
     """Allocation rows by reservation, without rows that belong to nothing."""
 
     def __init__(
-        self, old: OldDatabase, present: Present, ledger: Ledger, resource_ids: frozenset[str]
+        self, old: OldDatabase, present: Present, ledger: Ledger, resource_ids: Mapping[str, str]
     ) -> None:
         """Sort the rows by reservation.
 
@@ -26,24 +26,35 @@ class OldAllocations:
             old: The existing database.
             present: The contents of this service's database.
             ledger: Records the fates of the rows.
-            resource_ids: The hosts and floating IPs that exist here after the import.
+            resource_ids: The ids here of hosts and floating IPs, by their ids there. They differ if one is
+                registered there under two ids, since only one of these is imported.
         """
         self._ledger = ledger
         self._rows: dict[str, list[tuple[Table, str]]] = defaultdict(list)
         self._floatingips = {each.id for each in old.floatingips} | set(present.floatingips)
-        known = {each.id for each in old.reservations}
+        lease_ids = {each.id: each.lease_id for each in old.reservations}
         tables = (
             (Table.HOST_ALLOCATIONS, old.host_allocations),
             (Table.FLOATINGIP_ALLOCATIONS, old.floatingip_allocations),
         )
         for table, rows in tables:
             for each in rows:
-                if each.reservation_id in known and each.resource_id in resource_ids:
-                    self._rows[each.reservation_id or ""].append((table, each.resource_id or ""))
+                resource_id = resource_ids.get(each.resource_id or "")
+                if each.reservation_id in lease_ids and resource_id is not None:
+                    self._rows[each.reservation_id].append((table, resource_id))
+                    self._note_moved(each, resource_id, lease_ids[each.reservation_id])
                 else:
                     subject = f"{table.removesuffix('s')} {each.id}"
                     reason = f"of {each.resource_id} for reservation {each.reservation_id}"
                     ledger.leave_out(table, Kind.LOOSE_ALLOCATION, subject, reason)
+
+    def _note_moved(self, old: OldAllocation, resource_id: str, lease_id: str | None) -> None:
+        """Record an allocation that counts for a resource with another id."""
+        if old.resource_id == resource_id:
+            return
+        subject = f"{self.name(ResourceId(old.resource_id or ''))} of reservation {old.reservation_id}"
+        reason = f"is also {self.name(ResourceId(resource_id))}, for which it counts here"
+        self._ledger.find(Kind.MOVED_ALLOCATION, subject, reason, lease_id=lease_id)
 
     def name(self, resource_id: ResourceId) -> str:
         """Return the name of a resource in the report."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from blazar.domain.errors import InvalidParameter
 from blazar.domain.health import HEALTHY
@@ -14,8 +15,13 @@ from blazar.plugins.floatingips.floatingip import FloatingIP, parse_address
 from blazar.ports.old_service import OldDatabase, OldFloatingIP
 
 
-def plan_floatingips(old: OldDatabase, present: Present, ledger: Ledger) -> tuple[FloatingIP, ...]:
-    """Return the floating IPs to add; ids are kept, addresses are converted to canonical form."""
+def plan_floatingips(
+    old: OldDatabase, present: Present, ledger: Ledger
+) -> tuple[tuple[FloatingIP, ...], Mapping[str, str]]:
+    """Return the floating IPs to add, and for each row left out in favour of another, the id of that one.
+
+    Ids are kept, addresses are converted to canonical form.
+    """
     places = {(each.network_id, each.address): str(each.id) for each in present.floatingips.values()}
     added = []
     uses = Counter(each.resource_id for each in old.floatingip_allocations)
@@ -42,7 +48,10 @@ def plan_floatingips(old: OldDatabase, present: Present, ledger: Ledger) -> tupl
             if not each.is_reservable:
                 ledger.find(Kind.NOT_RESERVABLE, subject, f"{address}: reservable is false")
             added.append(_floatingip(each, address))
-    return tuple(added)
+    known = {*present.floatingips, *(each.id for each in added)}
+    others = [each for each in old.floatingips if each.id not in known]
+    keys = {each.id: (each.network_id, _address(each)) for each in others}
+    return tuple(added), {own: places[key] for own, key in keys.items() if key in places}
 
 
 def _floatingip(old: OldFloatingIP, address: str) -> FloatingIP:

@@ -48,9 +48,11 @@ def plan_properties(old: OldDatabase, present: Present, ledger: Ledger) -> tuple
     return tuple(added.values())
 
 
-def plan_hosts(old: OldDatabase, present: Present, ledger: Ledger) -> tuple[Host, ...]:
-    """Return the hosts to add; ids are kept."""
-    chosen = _without_duplicates(old, present, ledger)
+def plan_hosts(
+    old: OldDatabase, present: Present, ledger: Ledger
+) -> tuple[tuple[Host, ...], Mapping[str, str]]:
+    """Return the hosts to add, and for each row left out in favour of another host, the id of that host."""
+    chosen, kept_ids = _without_duplicates(old, present, ledger)
     inventories = _inventories(old, chosen, present, ledger)
     traits = _traits(old, chosen, present, ledger)
     capabilities = _capabilities(old, chosen, present, ledger)
@@ -71,7 +73,7 @@ def plan_hosts(old: OldDatabase, present: Present, ledger: Ledger) -> tuple[Host
             traits=frozenset(traits[each.id]),
         )
         hosts.append(_host(each, provider, capabilities[each.id]))
-    return tuple(hosts)
+    return tuple(hosts), kept_ids
 
 
 def _host(old: OldHost, provider: HostProvider, capabilities: Mapping[str, str]) -> Host:
@@ -102,9 +104,11 @@ def _subject(old: OldHost) -> str:
     return f"host {old.id}"
 
 
-def _without_duplicates(old: OldDatabase, present: Present, ledger: Ledger) -> Mapping[str, OldHost]:
-    """Return the hosts to add, by id."""
-    names = {each.hypervisor_hostname: each.id for each in present.hosts.values()}
+def _without_duplicates(
+    old: OldDatabase, present: Present, ledger: Ledger
+) -> tuple[Mapping[str, OldHost], Mapping[str, str]]:
+    """Return the hosts to add, by id, and the ids of hosts by the ids of other rows with their names."""
+    names = {each.hypervisor_hostname: str(each.id) for each in present.hosts.values()}
     uses = Counter(each.resource_id for each in old.host_allocations)
     chosen: dict[str, OldHost] = {}
     # Of two rows with one name, the one in use is chosen, then the newer one.
@@ -124,10 +128,15 @@ def _without_duplicates(old: OldDatabase, present: Present, ledger: Ledger) -> M
             reason = f"{name} is also host {names[name]}, which is kept"
             ledger.leave_out(Table.HOSTS, Kind.HOST_DUPLICATE, _subject(each), reason)
         else:
-            names[name] = ResourceId(each.id)
+            names[name] = each.id
             chosen[each.id] = each
             ledger.count(Table.HOSTS, Fate.IMPORTED)
-    return {each.id: each for each in old.hosts if each.id in chosen}
+    known = chosen.keys() | present.hosts.keys()
+    others = [each for each in old.hosts if each.id not in known and _hostname(each) in names]
+    return (
+        {each.id: each for each in old.hosts if each.id in chosen},
+        {each.id: names[_hostname(each)] for each in others},
+    )
 
 
 def _compare(old: OldHost, host: Host, ledger: Ledger) -> None:

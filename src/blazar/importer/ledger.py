@@ -62,6 +62,10 @@ class Kind(Enum):
     LOOSE_DETAILS = "details-without-reservation", "left out"
     UNREADABLE = "unreadable", "an invalid value, with the value that is used instead"
     LOOSE_ALLOCATION = "loose-allocation", "an allocation without reservation, host or floating IP; left out"
+    MOVED_ALLOCATION = (
+        "moved-allocation",
+        "an allocation of a host or floating IP that is left out; it counts for the one that is kept",
+    )
     GHOST = "ghost-allocation", "a host held by a finished or unreadable reservation; released"
     DOUBLE_ALLOCATION = (
         "double-allocation",

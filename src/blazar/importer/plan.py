@@ -78,12 +78,11 @@ def make_plan(old: OldDatabase, present: Present, prepare_lead: timedelta) -> Pl
     if old.revision is None:
         ledger.find(Kind.NO_REVISION, "alembic_version", "is empty, or there is no such table")
     properties = plan_properties(old, present, ledger)
-    hosts = plan_hosts(old, present, ledger)
-    floatingips = plan_floatingips(old, present, ledger)
-    added = {*(each.id for each in hosts), *(each.id for each in floatingips)}
-    allocations = OldAllocations(
-        old, present, ledger, frozenset({*present.hosts, *present.floatingips, *added})
-    )
+    hosts, kept_hosts = plan_hosts(old, present, ledger)
+    floatingips, kept_floatingips = plan_floatingips(old, present, ledger)
+    added = (*(each.id for each in hosts), *(each.id for each in floatingips))
+    ids = {str(each): str(each) for each in (*present.hosts, *present.floatingips, *added)}
+    allocations = OldAllocations(old, present, ledger, {**ids, **kept_hosts, **kept_floatingips})
     leases = _Leases(old, present, ledger, allocations).plan(hosts, prepare_lead)
     return Plan(properties=properties, hosts=hosts, floatingips=floatingips, leases=leases, ledger=ledger)
 
