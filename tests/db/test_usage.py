@@ -53,6 +53,17 @@ def held(records: UsageRecords) -> list[tuple[ResourceId, Interval]]:
     return sorted((each.resource_id, each.window) for each in records.holdings)
 
 
+def test_a_later_start_of_the_records_stays(store: SqlStore) -> None:
+    starts = []
+    for instant in (at(5), at(3), at(7)):
+        with store.begin() as transaction:
+            transaction.usage.start_at(instant)
+            transaction.commit()
+        starts.append(read(store).complete_since)
+
+    assert starts == [at(5), at(5), at(7)]
+
+
 class TestHoldings:
     def test_what_is_removed_counts_until_then(self, store: SqlStore, clock: ManualClock) -> None:
         insert(store, LEASE, *(make_allocation(each, OWN, 1, 5) for each in IDS))

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import old_schema
 import pytest
 import sqlalchemy as sa
+from clocks import EPOCH, ManualClock
 from importer.conftest import ContextOn
+from importer.test_importing import FailingEngine, Interrupted
 from installation import Asked, OldInstallation, hosts, id_of, instances
 
 from blazar.booking.context import Context
 from blazar.db.old_service.reader import SqlOldService
+from blazar.domain.interval import Interval
 from blazar.domain.lease import Lease
 from blazar.importer.importing import Result, import_database
 from blazar.importer.ledger import Fate, Kind, Table
 from blazar.plugins.hosts.store import HOST_STORE
+from blazar.ports.usage import UsageFilter
 
 DAY = timedelta(days=1)
 
@@ -29,6 +33,7 @@ class ImportEnv:
     there: OldInstallation
     context: Context
     write: Callable[[OldInstallation], SqlOldService]
+    clock: ManualClock
 
     def add(self, name: str, *asked: Asked, days: int = 1) -> str:
         """Add a lease that starts in a number of days."""
@@ -37,6 +42,25 @@ class ImportEnv:
 
     def run(self) -> Result:
         return import_database(self.context, self.write(self.there), "operator")
+
+    def wait(self, days: int = 1) -> None:
+        """Let time pass here and there."""
+        self.clock.advance(days * DAY)
+        self.there.now += days * DAY
+
+    def end(self, name: str) -> None:
+        """Let the existing service end a lease whose end has passed, and release its hosts."""
+        for table, key in ((old_schema.leases, "id"), (old_schema.reservations, "lease_id")):
+            for row in self.there.rows[table]:
+                if row[key] == id_of(name):
+                    row["status"] = "TERMINATED" if table is old_schema.leases else "deleted"
+        self.there.rows[old_schema.host_allocations].clear()
+
+    def complete_since(self) -> datetime | None:
+        """Return the instant from which reports of usage are complete."""
+        with self.context.store.read() as transaction:
+            now = self.clock.now()
+            return transaction.usage.read(Interval(now - DAY, now), UsageFilter(), now).complete_since
 
     def lease(self, name: str) -> Lease | None:
         with self.context.store.read() as transaction:
@@ -59,10 +83,11 @@ def env(
     context_on: ContextOn,
     sqlite: sa.Engine,
     write_old: Callable[[OldInstallation], SqlOldService],
+    clock: ManualClock,
 ) -> ImportEnv:
     for number in (1, 2):
         installation.host(number)
-    return ImportEnv(installation, context_on(sqlite), write_old)
+    return ImportEnv(installation, context_on(sqlite), write_old, clock)
 
 
 def findings(result: Result) -> dict[Kind, list[str]]:
@@ -133,3 +158,71 @@ def test_what_is_promised_here_meanwhile_stays_promised(env: ImportEnv) -> None:
         lease = env.lease(name)
         assert lease is not None
         assert lease.reservations[0].missing_resources
+
+
+class TestUsage:
+    """Leases that ended before the import are missing in reports of usage."""
+
+    def test_it_is_complete_from_the_import_on(self, env: ImportEnv) -> None:
+        assert env.complete_since() is None
+        env.add("a", hosts("1"), days=-3)
+        env.end("a")
+
+        env.run()
+
+        assert env.complete_since() == EPOCH
+
+    def test_a_dry_run_or_an_import_of_nothing_changes_nothing(self, env: ImportEnv) -> None:
+        import_database(env.context, env.write(env.there), "operator", is_dry_run=True)
+        env.there.rows.clear()
+        env.run()
+
+        assert env.complete_since() is None
+
+    def test_a_repeated_run_changes_nothing(self, env: ImportEnv) -> None:
+        env.add("a", hosts("1"))
+        env.run()
+        env.wait()
+        env.there.host(3)
+
+        env.run()
+
+        assert env.complete_since() == EPOCH
+
+    def test_an_interrupted_import_is_complete_from_its_first_run_on(
+        self, env: ImportEnv, context_on: ContextOn, sqlite: sa.Engine
+    ) -> None:
+        env.add("ended", hosts("1"), days=-3)
+        env.end("ended")
+        env.add("runs", hosts("2"), days=0)
+        service = env.write(env.there)
+        with pytest.raises(Interrupted):
+            import_database(context_on(FailingEngine(sqlite, 2)), service, "operator")  # type: ignore[arg-type]
+        env.wait()
+
+        import_database(env.context, service, "operator")
+
+        assert env.lease("ended") is not None
+        assert env.complete_since() == EPOCH
+
+    def test_it_is_complete_from_a_later_run_on_that_adds_what_was_created_meanwhile(
+        self, env: ImportEnv
+    ) -> None:
+        env.run()
+        env.wait(2)
+        env.add("a", hosts("1"), days=-1)
+        env.there.rows[old_schema.leases][0]["created_at"] = env.there.now - DAY
+        env.end("a")
+
+        env.run()
+
+        assert env.complete_since() == EPOCH + 2 * DAY
+
+    def test_it_is_complete_from_a_first_import_into_a_database_in_use_on(self, env: ImportEnv) -> None:
+        with env.context.store.begin() as transaction:
+            transaction.usage.start_at(EPOCH - 9 * DAY)
+            transaction.commit()
+
+        env.run()
+
+        assert env.complete_since() == EPOCH

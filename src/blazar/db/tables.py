@@ -445,7 +445,7 @@ refused_requests = _table(
     sa.Column("reservations", _LongText, nullable=False),
     sa.Index(None, "project_id", "requested_at"),
 )
-# At most one row: when the recording began in a database that already had leases.
+# At most one row: when the recording began in a database that already had leases, or of imported leases.
 usage_start = _table(
     "usage_start",
     sa.Column("at", Instant, primary_key=True),

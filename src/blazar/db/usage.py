@@ -63,8 +63,21 @@ class SqlUsage:
             arrived=self.arrived(reservation_ids),
             observed=observed,
             facts=self._facts(resource_ids),
-            complete_since=self._connection.scalar(sa.select(usage_start.c.at)),
+            complete_since=self.complete_since(),
         )
+
+    def complete_since(self) -> datetime | None:
+        """Return the instant before which leases that have ended may be missing; None if none is."""
+        found: datetime | None = self._connection.scalar(sa.select(usage_start.c.at))
+        return found
+
+    def start_at(self, at: datetime) -> None:
+        """Record that leases which ended before an instant may be missing; a later instant stays."""
+        known = self.complete_since()
+        if known is None:
+            self._connection.execute(sa.insert(usage_start), [{"at": at}])
+        elif known < at:
+            self._connection.execute(sa.update(usage_start).values(at=at))
 
     def list_held(self, window: Interval) -> Sequence[Holding]:
         """Return what reservations held or hold in a window."""

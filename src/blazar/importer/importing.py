@@ -83,6 +83,7 @@ def read_present(context: Context) -> Present:
     """Return the contents of this service's database."""
     now = context.clock.now()
     with context.store.read() as transaction:
+        imported = transaction.journal.list_event(IMPORT)
         hosts, providers = transaction.of(HOST_STORE).list(), transaction.of(HOST_STORE).list_providers()
         floatingips = transaction.of(FLOATING_IP_STORE).list()
         return Present(
@@ -94,9 +95,9 @@ def read_present(context: Context) -> Present:
             bookings=_read_bookings(
                 transaction, [*(each.id for each in hosts), *(each.id for each in floatingips)]
             ),
-            imported_before=frozenset(
-                each.lease_id or each.reason for each in transaction.journal.list_event(IMPORT)
-            ),
+            imported_before=frozenset(each.lease_id or each.reason for each in imported),
+            first_import=min((each.at for each in imported), default=None),
+            usage_start=transaction.usage.complete_since(),
         )
 
 
@@ -155,6 +156,8 @@ class _Writer:
     def _write_resources(self) -> None:
         with self.context.store.begin() as transaction:
             transaction.of(HOST_STORE).insert_properties(self.plan.properties)
+            if self.plan.usage_start is not None:
+                transaction.usage.start_at(self.plan.usage_start)
             transaction.commit()
         for hosts in in_portions(self.plan.hosts, BATCH):
             with self.context.store.begin() as transaction:

@@ -37,6 +37,7 @@ from blazar.importer.leases import (
 from blazar.importer.ledger import Fate, Kind, Ledger, Table
 from blazar.importer.overbooking import Claim, KeptBookings
 from blazar.importer.present import Present
+from blazar.importer.usage_start import plan_usage_start
 from blazar.plugins.floatingips.floatingip import FloatingIP
 from blazar.plugins.hosts.host import Host
 from blazar.ports.old_service import OldDatabase, OldEvent, OldLease, OldReservation
@@ -63,6 +64,8 @@ class Plan:
     floatingips: tuple[FloatingIP, ...]
     leases: tuple[PlannedLease, ...]
     """Better claims come first, so that leases written before an interruption have the better claims."""
+    usage_start: datetime | None
+    """The instant before which leases that have ended may be missing in reports of usage; None if none is."""
     ledger: Ledger
 
 
@@ -84,7 +87,15 @@ def make_plan(old: OldDatabase, present: Present, prepare_lead: timedelta) -> Pl
     ids = {str(each): str(each) for each in (*present.hosts, *present.floatingips, *added)}
     allocations = OldAllocations(old, present, ledger, {**ids, **kept_hosts, **kept_floatingips})
     leases = _Leases(old, present, ledger, allocations).plan(hosts, prepare_lead)
-    return Plan(properties=properties, hosts=hosts, floatingips=floatingips, leases=leases, ledger=ledger)
+    is_empty = not (hosts or floatingips or leases)
+    return Plan(
+        properties=properties,
+        hosts=hosts,
+        floatingips=floatingips,
+        leases=leases,
+        usage_start=plan_usage_start([each.lease for each in leases], present, is_empty=is_empty),
+        ledger=ledger,
+    )
 
 
 @dataclass(slots=True, kw_only=True)

@@ -39,5 +39,9 @@ class Present:
     bookings: Mapping[ResourceId, tuple[Booking, ...]] = field(default_factory=dict)
     imported_before: frozenset[str] = frozenset()
     """Ids of leases, and names of other objects such as ``host 12``, whether or not they still exist here."""
+    first_import: datetime | None = None
+    """When the first object was imported; None if none was."""
+    usage_start: datetime | None = None
+    """The instant before which leases that have ended may be missing in reports of usage; None if none is."""
     refused: Mapping[str, str] = field(default_factory=dict)
     """Reasons why rows are not imported because of their ids, by name: ``lease 5b0c…``, ``host 12``."""

@@ -35,6 +35,12 @@ class UsageStore(Protocol):
         Periods that have not ended, end at *now*; a use ends with the last observation.
         """
 
+    def complete_since(self) -> datetime | None:
+        """Return the instant before which leases that have ended may be missing; None if none is."""
+
+    def start_at(self, at: datetime) -> None:
+        """Record that leases which ended before an instant may be missing; a later instant stays."""
+
     def list_held(self, window: Interval) -> Sequence[Holding]:
         """Return what reservations held or hold in a window, without other records, in two statements."""
 
