@@ -26,7 +26,11 @@ class History:
     since: datetime
     """The instant from which it counts."""
     requests: tuple[PastRequest, ...]
-    """All leases of hosts that exist, in the order of their requests."""
+    """All leases of hosts that exist, in the order of their requests.
+
+    If it is not recorded what one has held, such as of a lease that had ended when it was imported, it counts
+    with the fewest hosts of its range: how many it got is not known.
+    """
     deleted: tuple[PastRequest, ...]
     """Reservations of deleted leases, as requests at their starts for what they held, without conditions."""
     refused: tuple[PastRequest, ...]
@@ -46,12 +50,15 @@ def read_history(context: Context, length: timedelta) -> History:
     now = context.clock.now()
     ever = _read_held(context, Interval(now - length, LAST))
     held = [each for each in ever if each.window.start < now]
-    requests = _with_held(read_requests(context), ever)
+    recorded = {each.reservation_id for each in held}
+    requests = [
+        each.least() if each.has_begun(now) and not _is_recorded(each, recorded) else each
+        for each in _with_held(read_requests(context), ever)
+    ]
     known = {one.id for each in requests for _, one, _ in each.wanted}
     deleted = _deleted(context, [each for each in held if each.reservation_id not in known])
-    recorded = {each.reservation_id for each in held}
     since = _since([*requests, *deleted], now, length)
-    others = [each for each in requests if not any(one.id in recorded for _, one, _ in each.wanted)]
+    others = [each for each in requests if not _is_recorded(each, recorded)]
     return History(
         since=since,
         requests=tuple(requests),
@@ -59,6 +66,11 @@ def read_history(context: Context, length: timedelta) -> History:
         refused=tuple(read_refused(context, since)),
         uses=(*_held_uses(held, now), *past_uses(context, others)),
     )
+
+
+def _is_recorded(request: PastRequest, recorded: Collection[str]) -> bool:
+    """Return whether it is recorded what any reservation of a request has held."""
+    return any(one.id in recorded for _, one, _ in request.wanted)
 
 
 def _with_held(requests: Iterable[PastRequest], held: Collection[Holding]) -> Sequence[PastRequest]:

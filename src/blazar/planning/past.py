@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from blazar.domain.lease import EventType, Holdings, Lease, LeaseStatus, Reserva
 from blazar.domain.providers import HostProvider
 from blazar.planning.copy import HOSTS
 from blazar.planning.load import Use, quantile
+from blazar.plugins.capabilities import StatesNeed
 
 _CREATED: Final = "create"
 _STATUS: Final = "lease.status"
@@ -35,6 +36,15 @@ class PastRequest:
     """The reservations of hosts, each with its plugin and its spec."""
     held: Mapping[str, Holdings] = field(default_factory=dict)
     """What the reservations have held, by id, as far as it is recorded."""
+
+    def has_begun(self, now: datetime) -> bool:
+        """Return whether the lease has started."""
+        return self.lease.start < now and self.lease.status is not LeaseStatus.PENDING
+
+    def least(self) -> PastRequest:
+        """Return the request for the fewest units that it accepts."""
+        wanted = tuple((plugin, one, _least_of(plugin, spec)) for plugin, one, spec in self.wanted)
+        return replace(self, wanted=wanted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,12 +130,11 @@ def past_uses(context: Context, requests: Iterable[PastRequest]) -> Iterator[Use
     """Yield what requests have used up to now, in hosts."""
     now, typical = context.clock.now(), typical_tree(context)
     for request in requests:
-        lease = request.lease
-        if lease.start >= now or lease.status is LeaseStatus.PENDING:
+        if not request.has_begun(now):
             continue
         for plugin, _, spec in request.wanted:
             amount = hosts_needed(plugin, spec, typical)
-            yield micros(lease.start), micros(min(request.window.end, now)), amount
+            yield micros(request.lease.start), micros(min(request.window.end, now)), amount
 
 
 def requested_uses(context: Context, requests: Iterable[PastRequest]) -> Iterator[Use]:
@@ -138,7 +147,7 @@ def requested_uses(context: Context, requests: Iterable[PastRequest]) -> Iterato
 
 
 def hosts_needed(plugin: Plugin, spec: Any, typical: Sequence[HostProvider]) -> float:
-    """Return how many hosts of a typical size a reservation takes; a fraction for instances.
+    """Return how many hosts of a typical size a reservation takes at most; a fraction for instances.
 
     An instance counts as a host if no host of that size has room for it.
     """
@@ -146,6 +155,14 @@ def hosts_needed(plugin: Plugin, spec: Any, typical: Sequence[HostProvider]) -> 
     if need.demand is None:
         return need.most
     return need.most / (slots_on(typical, need.demand) or 1)
+
+
+def _least_of(plugin: Plugin, spec: Any) -> Any:
+    """Return a spec for the least of its need; the same spec if its need is not a range."""
+    need = need_of(plugin, spec)
+    if need.least == need.most or not isinstance(plugin, StatesNeed):
+        return spec
+    return plugin.revise(spec, plugin.change_need(need.least), is_active=False)
 
 
 def slots_on(providers: Sequence[HostProvider], demand: Demand) -> int:
