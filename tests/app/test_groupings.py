@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -20,7 +21,9 @@ from app.slots import instances
 from app.test_refusals import by_kind, refused, take
 
 from blazar.booking.health import record_health
+from blazar.domain.grouped_times import GroupedTimes
 from blazar.domain.health import Diagnosis, Health
+from blazar.domain.start_times import Profile
 from blazar.plugins.hosts.store import HOST_STORE
 
 RACKS = {"r1": ("a1", "a2", "a3"), "r2": ("b1", "b2"), "r3": ("c1",)}
@@ -132,6 +135,30 @@ def test_a_search_finds_the_first_time_at_which_one_rack_is_free(env: HttpEnv) -
 
     assert slots[0]["start_date"] == env.date(150)
     assert taken
+
+
+@pytest.mark.parametrize("key", ["same", "spread"])
+def test_a_search_counts_the_values_without_the_lock_of_the_index(
+    env: HttpEnv, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = env.context.indexes["host"]
+    searched = []
+    count = GroupedTimes.profile
+
+    def count_while_others_search(self: GroupedTimes) -> Profile:
+        other = threading.Thread(target=index.refresh, daemon=True)
+        other.start()
+        other.join(30)
+        searched.append(not other.is_alive())
+        return count(self)
+
+    monkeypatch.setattr(GroupedTimes, "profile", count_while_others_search)
+    body = {"reservations": [hosts(1, **{key: "hypervisor_hostname"})], "duration_minutes": 30}
+
+    answer = good(env.post("/availability/search", body, who=LESSEE, headers=NEWER))
+
+    assert (len(answer["slots"]), answer["complete"]) == (1, True)
+    assert searched == [True]
 
 
 def test_a_failed_host_is_replaced_in_its_rack_or_all_of_them_move(env: HttpEnv) -> None:

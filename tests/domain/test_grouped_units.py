@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import pytest
 from domain.test_start_times import (
     BOOKINGS,
     HOSTS,
@@ -19,11 +22,16 @@ from domain.test_start_times import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from samples import at
 
+from blazar.domain import grouped_times
 from blazar.domain.availability import Availability, Resource
+from blazar.domain.bookings import Bookings
 from blazar.domain.funnel import count_units
-from blazar.domain.grouped_units import distribute, grouped_profile, most_spread, part_of
+from blazar.domain.grouped_times import grouped_profile
+from blazar.domain.grouped_units import distribute, most_spread, part_of
 from blazar.domain.grouping import Grouping
+from blazar.domain.interval import Interval
 from blazar.domain.lease import ResourceId
 from blazar.domain.need import Need
 from blazar.domain.requirements import Requirement
@@ -31,8 +39,20 @@ from blazar.domain.start_times import Starts
 
 RACKS = st.lists(st.sampled_from(["r1", "r2", "r3", None]), min_size=HOSTS, max_size=HOSTS)
 GROUPINGS = st.sampled_from(
-    [Grouping(same="rack"), Grouping(spread="rack"), Grouping(same="kind", spread="rack")]
+    [
+        Grouping(same="rack"),
+        Grouping(spread="rack"),
+        Grouping(same="name"),
+        Grouping(spread="name"),
+        Grouping(same="kind", spread="rack"),
+        Grouping(same="rack", spread="kind"),
+        Grouping(same="rack", spread="name"),
+    ]
 )
+
+
+def facts_of(number: int, rack: str | None) -> Mapping[str, str]:
+    return {"kind": str(number % 2), "name": f"h{number}", **({} if rack is None else {"rack": rack})}
 
 
 def named_index(held: Sequence[Held], racks: Sequence[str | None]) -> Availability:
@@ -40,8 +60,8 @@ def named_index(held: Sequence[Held], racks: Sequence[str | None]) -> Availabili
     index = make_index(held)
     for number, rack in enumerate(racks):
         key = ResourceId(str(number))
-        facts: Mapping[str, str] = {"kind": str(number % 2), **({} if rack is None else {"rack": rack})}
         bookings = [each.booking(place) for place, each in enumerate(held) if each.host == number]
+        facts = facts_of(number, rack)
         index.put(
             Resource(id=key, generation=2, is_reservable=True, facts=facts, providers=TREES[0]), bookings
         )
@@ -52,16 +72,20 @@ def units_by_definition(
     index: Availability, need: Need, starts: Starts, start: int, racks: Sequence[str | None], asked: Grouping
 ) -> int:
     """Return the most units with a grouping at one start, from the units of each host alone."""
-    hosts = [_units_of(index, need, starts, start, number) for number in range(HOSTS)]
+    units = [_units_of(index, need, starts, start, number) for number in range(HOSTS)]
+    facts = [facts_of(number, rack) for number, rack in enumerate(racks)]
+    hosts = [number for number in range(HOSTS) if all(key in facts[number] for key in asked.keys)]
     best = 0
-    for kind in ([0, 2], [1, 3]) if asked.same == "kind" else ([0, 1, 2, 3],):
-        used = {racks[each] for each in kind} - {None}
-        units = [[hosts[each] for each in kind if racks[each] == rack] for rack in used]
-        if asked.same == "rack":
-            best = max([best, *(max(each) if need.is_together else sum(each) for each in units)])
-        elif used:
-            limit = -(-need.most // len(used))
-            best = max(best, sum(min(limit, sum(each)) for each in units))
+    for value in {facts[each].get(asked.same or "") for each in hosts}:
+        same = [each for each in hosts if facts[each].get(asked.same or "") == value]
+        spread = {facts[each].get(asked.spread or "") for each in same}
+        limit = -(-need.most // len(spread)) if asked.spread else None
+        found = 0
+        for other in spread:
+            own = [units[each] for each in same if facts[each].get(asked.spread or "") == other]
+            total = max(own) if need.is_together else sum(own)
+            found += total if limit is None else min(limit, total)
+        best = max(best, found)
     return best
 
 
@@ -74,15 +98,17 @@ def _units_of(index: Availability, need: Need, starts: Starts, start: int, numbe
     return slots
 
 
-@given(BOOKINGS, NEEDS, STARTS, RACKS, GROUPINGS)
+@given(BOOKINGS, NEEDS, STARTS, RACKS, GROUPINGS, st.sampled_from([1, 2**20]))
 def test_the_units_of_all_starts_are_those_of_each_start(
-    held: list[Held], need: Need, starts: Starts, racks: list[str | None], asked: Grouping
+    held: list[Held], need: Need, starts: Starts, racks: list[str | None], asked: Grouping, at_once: int
 ) -> None:
     if asked.spread is not None or need.demand is None:
         need = replace(need, is_together=False)
     index = named_index(held, racks)
 
-    profile = grouped_profile(index, need, starts, asked)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grouped_times, "_AT_ONCE", at_once)
+        profile = grouped_profile(index, need, starts, asked)
 
     expected = [
         units_by_definition(index, need, starts, number, racks, asked) for number in range(starts.count)
@@ -90,6 +116,37 @@ def test_the_units_of_all_starts_are_those_of_each_start(
     check_units(profile, need, starts, expected)
     increases = np.flatnonzero(np.diff(profile.units) > 0) + 1
     assert profile.releases[increases].all()
+
+
+def _counted(calls: Counter[str], name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*arguments: Any, **keys: Any) -> Any:
+        calls[name] += 1
+        return function(*arguments, **keys)
+
+    return call
+
+
+@pytest.mark.parametrize("asked", [Grouping(same="name"), Grouping(spread="name")])
+@pytest.mark.parametrize("hosts", [3, 60])
+def test_the_bookings_of_all_values_are_read_and_counted_once(
+    monkeypatch: pytest.MonkeyPatch, asked: Grouping, hosts: int
+) -> None:
+    index = Availability()
+    for number in range(hosts):
+        facts = {"name": f"h{number}"}
+        host = Resource(id=ResourceId(str(number)), generation=1, is_reservable=True, facts=facts)
+        index.put(host, [Held(number, 2, 3, None, None).booking(number)])
+    calls = Counter[str]()
+    for owner, name in ((Bookings, "sorted_rows"), (Availability, "profile"), (grouped_times, "merged")):
+        monkeypatch.setattr(owner, name, _counted(calls, name, getattr(owner, name)))
+
+    span = Interval(at(0), at(0) + 10 * MINUTE)
+    starts = Starts.within(span, MINUTE, now=at(0), cleaning_time=0 * MINUTE)
+    found = grouped_profile(index, Need(least=1, most=1), starts, asked)
+
+    free = 1 if asked.same else hosts
+    assert found.units.tolist() == [free, free, 0, 0, 0, free, free, free, free, free]
+    assert calls == {"sorted_rows": 1, "merged": 1}
 
 
 AMOUNTS = st.lists(st.integers(0, 4), min_size=1, max_size=4)

@@ -15,10 +15,11 @@ from blazar.booking.shares import count_units
 from blazar.booking.specs import booked_window, need_of
 from blazar.booking.visibility import visible_to
 from blazar.domain.availability import Availability
-from blazar.domain.grouped_units import grouped_profile, part_of
+from blazar.domain.grouped_times import GroupedTimes
+from blazar.domain.grouped_units import part_of
 from blazar.domain.interval import Interval
 from blazar.domain.need import Need
-from blazar.domain.rules.permit import permitted_profile
+from blazar.domain.rules.permit import StartRanges, permitted_profile
 from blazar.domain.start_times import Profile, Starts
 from blazar.domain.time_slots import MAX_ATTEMPTS, Candidates, Order, Searcher, TimeSlots
 from blazar.plugins.capabilities import StatesNeed
@@ -149,25 +150,30 @@ def _profile(context: Context, search: Search, starts: Starts) -> tuple[Need, Pr
     with context.indexes[search.plugin.collection].searching_on() as everything:
         collection, held = search.plugin.collection, search.wish.held
         availability = visible_to(context, collection, everything, search.project_id, held)
-        if search.permit is None:
-            return need, _profile_of(search, availability, need, starts)
-        ranges = search.permit.start_ranges(availability, asked, search.wish.held, need)
+        ranges = None
+        if search.permit is not None:
+            ranges = search.permit.start_ranges(availability, asked, search.wish.held, need)
         if search.grouping is None:
-            parts = [
-                (_profile_of(search, part_of(availability, each.which), need, starts), each)
-                for each in ranges
-            ]
-            return need, permitted_profile(starts, parts)
+            return need, _ungrouped_profile(availability, need, starts, ranges)
+        if ranges is not None:
+            which = np.any([availability.mask_of(()), *(each.which for each in ranges)], axis=0)
+            availability = part_of(availability, which)
+        times = GroupedTimes.read(availability, need, starts, search.grouping)
+    # Without the lock, because a grouping takes longer and other requests wait for it.
+    profile = times.profile()
+    if ranges is not None:
         # The units of several parts can have the same value, so an upper bound must do.
-        which = np.any([availability.mask_of(()), *(each.which for each in ranges)], axis=0)
-        whole = _profile_of(search, part_of(availability, which), need, starts)
-        return need, permitted_profile(starts, [(whole, each) for each in ranges], is_sum=False)
+        profile = permitted_profile(starts, [(profile, each) for each in ranges], is_sum=False)
+    return need, profile
 
 
-def _profile_of(search: Search, availability: Availability, need: Need, starts: Starts) -> Profile:
-    if search.grouping is None:
+def _ungrouped_profile(
+    availability: Availability, need: Need, starts: Starts, ranges: Sequence[StartRanges] | None
+) -> Profile:
+    if ranges is None:
         return availability.profile(need, starts)
-    return grouped_profile(availability, need, starts, search.grouping)
+    parts = [(part_of(availability, each.which).profile(need, starts), each) for each in ranges]
+    return permitted_profile(starts, parts)
 
 
 def _enlarged(

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from blazar.domain.availability import Availability
 from blazar.domain.booking_rows import Mask, Numbers
-from blazar.domain.grouping import Grouping
 from blazar.domain.need import Need
 from blazar.domain.requirements import Fact, Requirement
-from blazar.domain.start_times import Profile, Starts
 
 
 class _Part(Availability):
@@ -135,29 +133,3 @@ def distribute(units: int, available: Numbers, begin: Numbers, preferred: Number
         order = np.lexsort((-left, is_new, found[open_values]))
         found[open_values[order[0]]] += 1
     return found
-
-
-def grouped_profile(availability: Availability, need: Need, starts: Starts, grouping: Grouping) -> Profile:
-    """Return how many units of a need are available with a grouping, for each start.
-
-    For a range of units that are spread, the numbers are upper bounds: with fewer units, fewer may have the
-    same value.
-    """
-    units = np.zeros(starts.count, np.int64)
-    releases = np.zeros(starts.count, np.bool_)
-    if grouping.same is not None:
-        inner = grouping.within_value
-        for part in Values.of(availability, need, grouping.same).parts(availability):
-            if inner is None:
-                profile = part.profile(need, starts)
-            else:
-                profile = grouped_profile(part, need, starts, inner)
-            units, releases = np.maximum(units, profile.units), releases | profile.releases
-    elif grouping.spread is not None:
-        values = Values.of(availability, need, grouping.spread)
-        limit = most_per_value(need.most, len(values))
-        for part in values.parts(availability):
-            profile = part.profile(replace(need, least=1), starts)
-            units += np.minimum(profile.units, limit)
-            releases |= profile.releases
-    return Profile(units, releases)

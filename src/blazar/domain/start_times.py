@@ -24,7 +24,7 @@ from blazar.domain.interval import Interval
 from blazar.domain.inventory_arrays import InventoryArrays
 from blazar.domain.lease import ReservationId
 from blazar.domain.need import Need
-from blazar.domain.ranges import Marks, merged
+from blazar.domain.ranges import Marks, Ranges, merged
 
 _MINUTE = timedelta(minutes=1)
 _LEVELS = 64
@@ -118,8 +118,8 @@ def count_free(bookings: Bookings, wanted: Mask, starts: Starts) -> Profile:
         units -= np.count_nonzero(settled[gaps.booked])
         _unblock(gaps, settled, starts, balance, releases)
         wanted &= ~settled
-    for which in _rows_of_others(bookings, wanted, starts):
-        low, high = _blocked_by(bookings.rows, which, starts)
+    for which in rows_of_others(bookings, wanted, starts):
+        low, high = blocked_by(bookings.rows, which, starts)
         _block(bookings.rows.positions[which], low, high, balance, releases)
     return Profile(units - np.cumsum(balance[: starts.count]), releases[: starts.count])
 
@@ -139,11 +139,11 @@ def count_slots(
     """Return, for each start, at most how many slots are free throughout the reservation."""
     assert need.demand is not None
     base = slots_if_empty(inventories, need.demand)
-    levels = _levels(need, int(base[wanted].max(initial=0)))
+    levels = levels_of(need, int(base[wanted].max(initial=0)))
     units = np.zeros(starts.count, np.int64)
     balances = {level: np.zeros(starts.count + 1, np.int64) for level in levels}
     releases = np.zeros(starts.count + 1, np.bool_)
-    for which in _rows_of_others(bookings, wanted & (base > 0), starts):
+    for which in rows_of_others(bookings, wanted & (base > 0), starts):
         segments = SlotSegments(bookings, which, inventories, need.demand, starts)
         most = base[segments.positions]
         for level, balance in balances.items():
@@ -151,8 +151,7 @@ def count_slots(
             positions, low, high = segments.below(level, most >= level)
             _block(positions, low, high, balance, releases)
         if starts.is_joint:
-            ends = _less(bookings.rows.end_minutes[which], starts.first - starts.cleaning)
-            releases[ends[(ends > 0) & (ends < starts.count)]] = True
+            releases[ends_of(bookings.rows, which, starts)] = True
     # What is overdue takes up a resource throughout a reservation that begins now, and none of later ones.
     releases[starts.begun] = True
     for level, balance in balances.items():
@@ -163,14 +162,14 @@ def count_slots(
     return Profile(units, releases[: starts.count])
 
 
-def _rows_of_others(bookings: Bookings, wanted: Mask, starts: Starts) -> Iterator[Positions]:
+def rows_of_others(bookings: Bookings, wanted: Mask, starts: Starts) -> Iterator[Positions]:
     """Yield the row numbers of the bookings that count, as :meth:`Bookings.sorted_rows` does."""
     own = bookings.owner_codes(starts.ignoring)
     for which in bookings.sorted_rows(wanted, starts.span, present=starts.now):
         yield which[~np.isin(bookings.rows.owners[which], own)] if len(own) else which
 
 
-def _levels(need: Need, highest: int) -> dict[int, int]:
+def levels_of(need: Need, highest: int) -> dict[int, int]:
     """Return the levels to count: numbers of slots on one resource, with how many units each adds."""
     if need.is_apart:
         return {1: 1}
@@ -235,7 +234,7 @@ class SlotSegments:
         return self.positions[which], *_clipped(low, high, starts)
 
 
-def _blocked_by(rows: Rows, which: Positions, starts: Starts) -> tuple[Marks, Marks]:
+def blocked_by(rows: Rows, which: Positions, starts: Starts) -> tuple[Marks, Marks]:
     """Return the ranges of starts with which a reservation would conflict with each booking."""
     reach = starts.duration + starts.cleaning
     low = _less(rows.start_minutes[which], reach - 1 + starts.first)
@@ -244,6 +243,12 @@ def _blocked_by(rows: Rows, which: Positions, starts: Starts) -> tuple[Marks, Ma
     overdue = held[rows.ends[which[held]] <= micros(starts.now)]
     high[overdue] = np.maximum(high[overdue], starts.begun)
     return _clipped(low, high, starts)
+
+
+def ends_of(rows: Rows, which: Positions, starts: Starts) -> Marks:
+    """Return the starts at which bookings have ended, including the cleaning after them."""
+    ends = _less(rows.end_minutes[which], starts.first - starts.cleaning)
+    return ends[(ends > 0) & (ends < starts.count)]
 
 
 def _less(minutes: NDArray[np.int32], amount: int) -> Marks:
@@ -296,6 +301,11 @@ def _block(
     blocked = merged(positions, low, high)
     balance += np.bincount(blocked.low, minlength=len(balance))
     balance -= np.bincount(blocked.high, minlength=len(balance))
+    mark_releases(blocked, releases)
+
+
+def mark_releases(blocked: Ranges, releases: Mask) -> None:
+    """Note the starts at which a range ends and no other one of the resource begins."""
     is_release = np.ones(len(blocked.high), np.bool_)
     is_release[:-1] = (blocked.low[1:] != blocked.high[:-1]) | (
         blocked.positions[1:] != blocked.positions[:-1]
