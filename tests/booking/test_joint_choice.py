@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from blazar.booking.joint_choice import Part, choose_together
 from blazar.domain.grouping import Grouping
 from blazar.domain.joint_units import assign
+from blazar.domain.search_budget import Budget
 from blazar.plugins.hosts.spec import HostSpec
 
 RACKS = st.sampled_from([None, "r1", "r2"])
@@ -89,7 +90,7 @@ def test_what_fits_is_found(
     order = list(range(len(parts)))
     chance.shuffle(order)
 
-    found = choose_together([parts[each] for each in order])
+    found = choose_together([parts[each] for each in order], Budget.unlimited())
 
     assert (found is not None) == is_possible(machines, hosts, asked, is_spread)
     if found is None:
@@ -114,7 +115,7 @@ def test_hosts_are_kept_out_of_the_only_rack_that_slots_can_have() -> None:
     ]
     hosts = Part(plugin=HOSTS, wish=make_wish(spec_of(2, 1, None)), grouping=None, view=view)
 
-    found = choose_together([instances[0], hosts, instances[1]])
+    found = choose_together([instances[0], hosts, instances[1]], Budget.unlimited())
 
     assert found is not None
     assert [len(each) for each in found] == [1, 2, 2]
@@ -139,7 +140,7 @@ def test_together_they_get_as_many_hosts_as_possible(
         for each, is_same in asked
     ]
 
-    found = choose_together(parts)
+    found = choose_together(parts, Budget.unlimited())
 
     assert sum(map(len, found or ())) == most_hosts(machines, asked)
 

@@ -15,6 +15,7 @@ from blazar.domain.availability import Availability
 from blazar.domain.capacity import Share
 from blazar.domain.interval import Interval
 from blazar.domain.need import Need
+from blazar.domain.search_budget import Budget
 from blazar.domain.start_times import Starts
 from blazar.domain.time_slots import Candidates, Searcher, TimeSlots
 
@@ -54,7 +55,7 @@ class Site:
         return self.units(starts_of(duration), int((window.start - at(0)) / MINUTE))
 
     def search(self) -> Searcher[int]:
-        return Searcher(self.confirm, lambda units: units)
+        return Searcher(self.confirm, lambda units: units, Budget())
 
     def all_units(self, duration: int) -> list[int | None]:
         starts = starts_of(duration)
@@ -107,7 +108,9 @@ def test_the_latest_are_the_last_of_each_run_of_starts(
 
 def test_the_latest_start_is_that_of_a_release_if_later_ones_are_refused() -> None:
     site = Site([], [Need(least=1, most=1)])
-    only_first = Searcher[int](lambda window: 1 if window.start == at(0) else None, lambda units: units)
+    only_first = Searcher[int](
+        lambda window: 1 if window.start == at(0) else None, lambda units: units, Budget()
+    )
 
     assert windows(only_first.latest(site.candidates(5), 1)) == [0]
 
@@ -150,9 +153,37 @@ def test_the_longest_is_the_longest_that_is_possible(
 def test_a_search_that_gives_up_says_so() -> None:
     site = Site([], [Need(least=1, most=1)])
 
-    refused = Searcher[int](lambda window: None, lambda units: units, attempts=0)
+    refused = Searcher[int](lambda window: None, lambda units: units, Budget(attempts=0))
 
     assert refused.earliest(site.candidates(5), 1) == TimeSlots(slots=(), is_complete=False)
     assert refused.latest(site.candidates(5), 1) == TimeSlots(slots=(), is_complete=False)
     assert refused.most(site.candidates(5), 1) == TimeSlots(slots=(), is_complete=False)
     assert refused.longest(site.candidates, 1, 5, 1) == TimeSlots(slots=(), is_complete=False)
+
+
+def test_the_latest_slots_are_no_longer_searched_when_the_attempts_are_used_up() -> None:
+    held = [Held(host, 6 * host, 3, None, None) for host in range(4)]
+    candidates = Site(held, [Need(least=1, most=1)]).candidates(2)
+    tried: list[Interval] = []
+    refusing = Searcher[int](tried.append, lambda units: units, Budget(attempts=3))
+
+    found = refusing.latest(candidates, 1)
+
+    assert len(list(candidates.by_start())) >= 4
+    assert found == TimeSlots(slots=(), is_complete=False)
+    assert 3 <= len(tried) <= 4
+
+
+def test_a_search_that_lacks_choices_for_its_last_candidate_is_not_complete() -> None:
+    budget = Budget(choices=1)
+
+    def confirm(window: Interval) -> int:
+        budget.choices -= 1
+        return 1 if budget.has_choices() else 0
+
+    found = Searcher[int](confirm, lambda units: units, budget).earliest(
+        Site([], [Need(least=1, most=1)]).candidates(5), 1
+    )
+
+    assert len(found.slots) == 1
+    assert not found.is_complete

@@ -23,7 +23,8 @@ from blazar.domain.errors import InvalidParameter, InvalidPeriod, MissingParamet
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Holdings
 from blazar.domain.requirements import text_of
-from blazar.domain.time_slots import MAX_ATTEMPTS, Order, TimeSlot
+from blazar.domain.search_budget import MAX_ATTEMPTS, MAX_CHOICES, Budget
+from blazar.domain.time_slots import Order, TimeSlot
 from blazar.plugins.parameters import parse_number
 from blazar.ports.manager import Caller
 
@@ -68,8 +69,8 @@ def search_time_slots(context: Context, caller: Caller, body: JsonObject) -> Jso
     wish = _parse_wish(context, body)
     work = request_work(context, caller, caller.project_id).proposing()
     variants = parse_variants(work, body)
-    # All variants together try as many candidates as one of them would alone.
-    wish = replace(wish, attempts=max(1, MAX_ATTEMPTS // len(variants)))
+    # All variants together do as much work as one of them would alone.
+    budget = Budget(attempts=MAX_ATTEMPTS // len(variants), choices=MAX_CHOICES // len(variants))
     slots: dict[datetime, JsonObject] = {}
     is_complete = True
     for variant in variants:
@@ -79,6 +80,7 @@ def search_time_slots(context: Context, caller: Caller, body: JsonObject) -> Jso
             variant.searches(work, wish.span),
             wish,
             lambda *each, own=reservations: is_permitted(work, own, [each]),
+            replace(budget),
         )
         is_complete &= found.is_complete
         for each in found.slots:

@@ -50,6 +50,14 @@ def choose(plugin: Plugin, wish: Wish[Any], view: Availability, grouping: Groupi
     return choice.of_one_value(grouping) if grouping.same is not None else choice.spread(grouping)
 
 
+def count_further_choices(view: Availability, grouping: Grouping | None, chosen: Holdings) -> int:
+    """Return how many choices :func:`choose` made beyond the first one: one for each value of ``spread``."""
+    if grouping is None or grouping.spread is None:
+        return 0
+    _, codes = view.columns().values(grouping.spread)
+    return len(np.unique(codes[view.mask_of(chosen)])) - 1
+
+
 def most_grouped(plugin: Plugin, wish: Wish[Any], view: Availability, grouping: Grouping) -> int:
     """Return how many units a new reservation could get if it were satisfied with fewer."""
     need, inner = replace(need_of(plugin, wish.spec), least=1), grouping.within_value

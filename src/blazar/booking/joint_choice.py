@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from blazar.booking.context import Plugin
-from blazar.booking.grouped_choice import choose, free_units
+from blazar.booking.grouped_choice import choose, count_further_choices, free_units
 from blazar.booking.shares import beside, count_units, together
 from blazar.booking.specs import need_of
 from blazar.domain.availability import Availability
@@ -29,6 +29,7 @@ from blazar.domain.grouping import Grouping
 from blazar.domain.joint_units import assign
 from blazar.domain.lease import Holdings, ResourceId
 from blazar.domain.need import Need
+from blazar.domain.search_budget import Budget
 from blazar.plugins.contract import Wish
 
 MOST_ORDERS: Final = 6
@@ -66,16 +67,17 @@ class Part:
         return free_units(self.view, self.need, self.wish, self.view.mask_of(()))
 
 
-def choose_together(parts: Sequence[Part]) -> Sequence[Holdings] | None:
+def choose_together(parts: Sequence[Part], budget: Budget) -> Sequence[Holdings] | None:
     """Return the resources of each reservation, as many as possible; None if they do not get their least.
 
     Args:
         parts: Reservations of one collection, all new. Their views have the same resources.
+        budget: The work that may be done.
     """
     best: Sequence[Holdings] | None = None
     most = sum(each.whole_need.most for each in parts)
     for chosen_values in islice(product(*(list(_with_one_value(each)) for each in parts)), MOST_VALUES):
-        found = _choose_among(chosen_values)
+        found = _choose_among(chosen_values, budget)
         if found is not None and (best is None or _total(found) > _total(best)):
             best = found
             if _total(best) == most:
@@ -97,7 +99,7 @@ def _with_one_value(part: Part) -> Iterator[Part]:
             yield replace(part, grouping=grouping.within_value, view=view)
 
 
-def _choose_among(parts: Sequence[Part]) -> Sequence[Holdings] | None:
+def _choose_among(parts: Sequence[Part], budget: Budget) -> Sequence[Holdings] | None:
     units = [each.count_free() for each in parts]
     others = [number for number, each in enumerate(parts) if not each.is_plain]
     losses = {each: _loss(parts[each], units[each]) for each in others}
@@ -106,10 +108,13 @@ def _choose_among(parts: Sequence[Part]) -> Sequence[Holdings] | None:
         kept = _kept_for(parts, units, costs)
         if kept is None:
             return None
-        chosen = _choose_in_turn(parts, order, kept, {})
+        if not budget.has_choices():
+            break
+        chosen = _choose_in_turn(parts, order, kept, {}, budget)
         if chosen is not None:
             # Each has its own now; what is left is for those that can have more.
-            chosen = _choose_in_turn(parts, list(kept), _distributed(parts, units, kept, chosen), chosen)
+            kept = _distributed(parts, units, kept, chosen)
+            chosen = _choose_in_turn(parts, list(kept), kept, chosen, budget)
         if chosen is None:
             continue
         found = [chosen[number] for number in range(len(parts))]
@@ -147,6 +152,7 @@ def _choose_in_turn(
     order: Sequence[int],
     kept: Mapping[int, frozenset[ResourceId]],
     before: Mapping[int, Holdings],
+    budget: Budget,
 ) -> Mapping[int, Holdings] | None:
     """Return what reservations choose next to those before them; None if one does not get its least."""
     chosen = dict(before)
@@ -158,10 +164,12 @@ def _choose_in_turn(
             excluded=part.wish.excluded.union(*of_others),
             beside=together(part.wish.beside, beside(chosen.values())),
         )
+        budget.choices -= 1
         try:
             chosen[number] = choose(part.plugin, wish, part.view, part.grouping)
         except Conflict:
             return None
+        budget.choices -= count_further_choices(part.view, part.grouping, chosen[number])
     return chosen
 
 

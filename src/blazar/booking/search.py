@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from blazar.booking.context import Context, Plugin
-from blazar.booking.grouped_choice import choose
+from blazar.booking.grouped_choice import choose, count_further_choices
 from blazar.booking.joint_choice import Part, choose_together
 from blazar.booking.shares import beside, count_units, together
 from blazar.booking.specs import booked_window, intact_spec, need_of, requirement_of
@@ -25,6 +26,7 @@ from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Holdings, Lease, Reservation, ReservationId, ResourceId
 from blazar.domain.rules.permit import Permit
 from blazar.domain.rules.times import Refusal
+from blazar.domain.search_budget import Budget
 from blazar.plugins.contract import Wish
 from blazar.ports.metrics import RULE_REFUSALS, SHORTAGES
 
@@ -192,17 +194,28 @@ def shortest_durations(searches: Sequence[Search]) -> frozenset[timedelta]:
     return frozenset().union(*(each.shortest_durations for each in permits))
 
 
-def find_in_window(context: Context, searches: Sequence[Search], window: Interval) -> Found | None:
+def find_in_window(
+    context: Context, searches: Sequence[Search], window: Interval, budget: Budget | None = None
+) -> Found | None:
     """Return resources for all *searches* in another window, as far as the index knows; None if refused.
 
     The index is not updated: it must have been searched before.
 
+    Args:
+        context: The context.
+        searches: The wishes; their windows are not used.
+        window: The window.
+        budget: The work that may be done; a request may be granted that is refused for lack of it. Without
+            one, the result is exact.
+
     Raises:
         BadRequest: As for :func:`find_resources`.
     """
+    if budget is not None and not budget.has_choices():
+        return None
     moved = [replace(each, wish=replace(each.wish, window=window)) for each in searches]
     try:
-        return _find_in_memory(context, moved, None, is_confirmed=False, is_current=True)
+        return _find_in_memory(context, moved, None, is_confirmed=False, is_current=True, budget=budget)
     except Conflict:
         return None
 
@@ -214,22 +227,23 @@ def _find_in_memory(
     *,
     is_confirmed: bool,
     is_current: bool = False,
+    budget: Budget | None = None,
 ) -> Found:
+    budget = budget or Budget.unlimited()
+    in_turn = partial(_find_in_turn, context, searches, shuffle, is_current=is_current, budget=budget)
     found: Found | None = None
     if len(searches) > 1:
         try:
-            found = _find_in_turn(context, searches, shuffle, is_confirmed=False, is_current=is_current)
+            found = in_turn(is_confirmed=False)
         except Conflict:
-            found = _find_together(context, searches, shuffle)
+            found = _find_together(context, searches, shuffle, budget)
             if found is None and not is_confirmed:
                 raise
         else:
             if _could_get_more(searches, found.chosen):
-                larger = _find_together(context, searches, shuffle)
+                larger = _find_together(context, searches, shuffle, budget)
                 found = max(found, larger or found, key=lambda each: sum(map(count_units, each.chosen)))
-    return found or _find_in_turn(
-        context, searches, shuffle, is_confirmed=is_confirmed, is_current=is_current
-    )
+    return found or in_turn(is_confirmed=is_confirmed)
 
 
 def _could_get_more(searches: Sequence[Search], chosen: Sequence[Holdings]) -> bool:
@@ -241,7 +255,9 @@ def _could_get_more(searches: Sequence[Search], chosen: Sequence[Holdings]) -> b
     )
 
 
-def _find_together(context: Context, searches: Sequence[Search], shuffle: Shuffle | None) -> Found | None:
+def _find_together(
+    context: Context, searches: Sequence[Search], shuffle: Shuffle | None, budget: Budget
+) -> Found | None:
     """Return resources for searches that may have taken them from each other; None if too few exist."""
     if any(each.wish.held for each in searches):
         return None
@@ -251,7 +267,7 @@ def _find_together(context: Context, searches: Sequence[Search], shuffle: Shuffl
         numbers = [number for number, each in enumerate(searches) if each.plugin.collection == collection]
         with context.indexes[collection].searching_on() as view:
             parts = [_part(context, searches[each], view, shuffle) for each in numbers]
-            found = choose_together(parts)
+            found = choose_together(parts, budget)
             if found is None:
                 return None
             chosen.update(zip(numbers, found, strict=True))
@@ -278,6 +294,7 @@ def _find_in_turn(
     *,
     is_confirmed: bool,
     is_current: bool,
+    budget: Budget,
 ) -> Found:
     """Return resources for each search; a search chooses from what the earlier ones have left."""
     chosen: list[Holdings] = []
@@ -295,8 +312,10 @@ def _find_in_turn(
         until = _last_needed(search, wish)
         with index.searching_on(until) if collection in begun else index.searching(until) as view:
             begun.add(collection)
+            budget.choices -= 1
             found = _choose(context, replace(search, wish=wish), view, is_confirmed=is_confirmed)
             chosen.append(found)
+            budget.choices -= count_further_choices(view, search.grouping, found)
             # An earlier search may have seen an older generation; the claim must be made on that one.
             generations = {each: view.generation_of(each) for each in found} | generations
     return Found(chosen=tuple(chosen), generations=generations)

@@ -20,8 +20,9 @@ from blazar.domain.grouped_units import part_of
 from blazar.domain.interval import Interval
 from blazar.domain.need import Need
 from blazar.domain.rules.permit import StartRanges, permitted_profile
+from blazar.domain.search_budget import Budget
 from blazar.domain.start_times import Profile, Starts
-from blazar.domain.time_slots import MAX_ATTEMPTS, Candidates, Order, Searcher, TimeSlots
+from blazar.domain.time_slots import Candidates, Order, Searcher, TimeSlots
 from blazar.plugins.capabilities import StatesNeed
 
 _MINUTE = timedelta(minutes=1)
@@ -38,8 +39,6 @@ class TimeWish:
     order: Order
     limit: int
     """The number of time slots to return."""
-    attempts: int = MAX_ATTEMPTS
-    """The number of candidates to try."""
 
 
 def find_time_slots(
@@ -47,6 +46,7 @@ def find_time_slots(
     searches: Sequence[Search],
     wish: TimeWish,
     is_granted: Callable[[Interval, Found], bool] = lambda window, found: True,
+    budget: Budget | None = None,
 ) -> TimeSlots[Found]:
     """Return time slots in which all *searches* find resources; no two of them share capacity.
 
@@ -57,6 +57,7 @@ def find_time_slots(
         searches: The wishes of the reservations; their windows are not used.
         wish: The acceptable times.
         is_granted: Whether a request would get the resources found for a window.
+        budget: The work that the search may do; if the index was outdated, it begins again with as much.
 
     Raises:
         BadRequest: A wish names a property or fact that no resource has.
@@ -64,13 +65,15 @@ def find_time_slots(
     collections = {each.plugin.collection for each in searches}
     for collection in collections:
         context.indexes[collection].refresh()
+    budget = budget or Budget()
     # Also checks the names in the wishes if no time at all is possible.
-    find_in_window(context, searches, Interval(wish.span.start, wish.span.start + wish.shortest))
-    found = find_known_time_slots(context, searches, wish, is_granted)
+    first = Interval(wish.span.start, wish.span.start + wish.shortest)
+    find_in_window(context, searches, first, replace(budget))
+    found = find_known_time_slots(context, searches, wish, is_granted, replace(budget))
     if not found.slots:
         was_stale = [context.indexes[each].confirm() for each in collections]
         if any(was_stale):
-            found = find_known_time_slots(context, searches, wish, is_granted)
+            found = find_known_time_slots(context, searches, wish, is_granted, replace(budget))
     return found
 
 
@@ -79,6 +82,7 @@ def find_known_time_slots(
     searches: Sequence[Search],
     wish: TimeWish,
     is_granted: Callable[[Interval, Found], bool] = lambda window, found: True,
+    budget: Budget | None = None,
 ) -> TimeSlots[Found]:
     """Return what :func:`find_time_slots` does, as far as the indexes know; search in them before.
 
@@ -87,15 +91,17 @@ def find_known_time_slots(
         searches: The wishes of the reservations; their windows are not used.
         wish: The acceptable times.
         is_granted: Whether a request would get the resources found for a window.
+        budget: The work that the search may do; what it does is subtracted.
     """
+    budget = budget or Budget()
     now = context.clock.now()
     users = Counter(each.plugin.collection for each in searches)
 
     def find(window: Interval) -> Found | None:
-        found = find_in_window(context, searches, window)
+        found = find_in_window(context, searches, window, budget)
         if found is None or not is_granted(window, found):
             return None
-        return _enlarged(context, searches, window, found, is_granted)
+        return _enlarged(context, searches, window, found, is_granted, budget)
 
     def candidates(minutes: int) -> Candidates:
         cleaning_time = context.settings.leases.cleaning_time
@@ -109,9 +115,7 @@ def find_known_time_slots(
         )
 
     searcher: Searcher[Found] = Searcher(
-        find,
-        lambda found: sum(count_units(each) for each in found.chosen),
-        attempts=wish.attempts,
+        find, lambda found: sum(count_units(each) for each in found.chosen), budget
     )
     longest = wish.longest // _MINUTE
     if wish.order is Order.LONGEST:
@@ -182,20 +186,21 @@ def _enlarged(
     window: Interval,
     found: Found,
     is_granted: Callable[[Interval, Found], bool],
+    budget: Budget,
 ) -> Found:
-    """Return resources for as many units as are possible, the first searches first."""
+    """Return resources for as many units as are possible within the budget, the first searches first."""
     searches = list(searches)
     for number, search in enumerate(searches):
         plugin, least = search.plugin, count_units(found.chosen[number])
         if search.most is None or search.most <= least or not isinstance(plugin, StatesNeed):
             continue
         low, high = least, search.most
-        while low < high:
+        while low < high and budget.has_choices():
             # The largest number first: often all of it is possible.
             units = high if high == search.most else (low + high + 1) // 2
             spec = plugin.revise(search.wish.spec, plugin.change_need(units), is_active=False)
             searches[number] = replace(search, wish=replace(search.wish, spec=spec))
-            larger = find_in_window(context, searches, window)
+            larger = find_in_window(context, searches, window, budget)
             if larger is None or not is_granted(window, larger):
                 high = units - 1
             else:

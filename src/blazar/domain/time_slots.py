@@ -19,10 +19,8 @@ import numpy as np
 from blazar.domain.booking_rows import Mask, Positions
 from blazar.domain.interval import Interval
 from blazar.domain.need import Need
+from blazar.domain.search_budget import Budget
 from blazar.domain.start_times import Profile, Starts
-
-MAX_ATTEMPTS = 200
-"""The number of candidates that are confirmed; a search with more of them says that it is not complete."""
 
 FoundT = TypeVar("FoundT")
 
@@ -106,25 +104,24 @@ class Candidates:
 
 
 class Searcher(Generic[FoundT]):
-    """One search; counts the candidates that it confirms."""
+    """One search; each candidate that it confirms is drawn from its budget."""
 
     def __init__(
         self,
         confirm: Callable[[Interval], FoundT | None],
         count_units: Callable[[FoundT], int],
-        *,
-        attempts: int = MAX_ATTEMPTS,
+        budget: Budget,
     ) -> None:
         """Create a search.
 
         Args:
             confirm: Returns what the request would get in a window; None if it would be refused.
             count_units: Returns the units in that.
-            attempts: The number of candidates to confirm.
+            budget: The work that the search may do; *confirm* may draw from it, too.
         """
         self._confirm = confirm
         self._count_units = count_units
-        self._attempts = attempts
+        self._budget = budget
 
     def earliest(self, candidates: Candidates, limit: int) -> TimeSlots[FoundT]:
         """Return the earliest time slots, at most one of each run of possible starts."""
@@ -133,15 +130,15 @@ class Searcher(Generic[FoundT]):
         for number in candidates.by_start():
             if number <= after:
                 continue
-            if not self._attempts:
-                return TimeSlots(slots=tuple(slots), is_complete=False)
+            if not self._budget.has_attempts():
+                break
             slot = self._slot_at(candidates, number)
             if slot is not None:
                 slots.append(slot)
                 after = candidates.end_of_run(number)
             if len(slots) == limit:
                 break
-        return TimeSlots(slots=tuple(slots), is_complete=True)
+        return self._result(slots)
 
     def latest(self, candidates: Candidates, limit: int) -> TimeSlots[FoundT]:
         """Return the time slots with the latest starts, at most one of each run of possible starts.
@@ -156,15 +153,15 @@ class Searcher(Generic[FoundT]):
             run = candidates.end_of_run(number)
             if run == last_run:
                 continue
-            if not self._attempts:
-                return TimeSlots(slots=tuple(slots), is_complete=False)
+            if not self._budget.has_attempts():
+                break
             slot = self._last_slot(candidates, number, last)
             if slot is not None:
                 slots.append(slot)
                 last_run = run
             if len(slots) == limit:
                 break
-        return TimeSlots(slots=tuple(slots), is_complete=True)
+        return self._result(slots)
 
     def _last_slot(self, candidates: Candidates, number: int, last: int) -> TimeSlot[FoundT] | None:
         """Return the slot with the latest start from a candidate up to the last start before the next one."""
@@ -185,20 +182,16 @@ class Searcher(Generic[FoundT]):
     def most(self, candidates: Candidates, limit: int) -> TimeSlots[FoundT]:
         """Return the time slots with the most units."""
         best: list[tuple[int, int, int, TimeSlot[FoundT]]] = []
-        is_complete = True
         for bound, number in candidates.by_units():
             if len(best) == limit and best[0][0] >= bound:
                 break
-            if not self._attempts:
-                is_complete = False
+            if not self._budget.has_attempts():
                 break
             slot = self._slot_at(candidates, number)
             if slot is not None:
                 entry = (self._count_units(slot.found), -number, number, slot)
                 (heapq.heappush if len(best) < limit else heapq.heappushpop)(best, entry)
-        return TimeSlots(
-            slots=tuple(slot for *_, slot in sorted(best, reverse=True)), is_complete=is_complete
-        )
+        return self._result([slot for *_, slot in sorted(best, reverse=True)])
 
     def longest(
         self, at: Callable[[int], Candidates], shortest: int, longest: int, limit: int
@@ -229,8 +222,11 @@ class Searcher(Generic[FoundT]):
                 high = middle - 1
         return best
 
+    def _result(self, slots: Sequence[TimeSlot[FoundT]]) -> TimeSlots[FoundT]:
+        return TimeSlots(slots=tuple(slots), is_complete=not self._budget.is_short)
+
     def _slot_at(self, candidates: Candidates, number: int) -> TimeSlot[FoundT] | None:
-        self._attempts -= 1
+        self._budget.attempts -= 1
         window = candidates.starts.window(number)
         found = self._confirm(window)
         if found is None:

@@ -28,6 +28,7 @@ from blazar.domain.errors import BadRequest, Forbidden
 from blazar.domain.funnel import Funnel, count_units
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ResourceId
+from blazar.domain.search_budget import MAX_ATTEMPTS, Budget
 from blazar.domain.time_slots import Order
 from blazar.plugins.capabilities import StatesNeed
 
@@ -38,6 +39,8 @@ _CANDIDATES_TRIED: Final = 12
 """Other values of all properties, and conditions: a requirement may have many."""
 _FEWER_TRIED: Final = 12
 """Other times for fewer units."""
+CHOICES_FOR_TIMES: Final = 1_000
+"""The choices of resources in each search for other times: later, earlier, and later with fewer units."""
 _OTHER_VALUES: Final = 2
 _ENOUGH: Final = 3
 """With fewer alternatives than this, more later starts are added."""
@@ -93,6 +96,8 @@ class AlternativeSearch:
         self._funnels = funnels
         self._binding = [number for number, each in enumerate(funnels) if each.binding is not None]
         self._is_granted = make_grant_check(work)
+        self._budget = Budget()
+        """The work of all kinds of alternatives together, except searches for other times."""
 
     def find(self) -> Sequence[Alternative]:
         """Return alternatives, at most a few of each kind."""
@@ -111,9 +116,10 @@ class AlternativeSearch:
 
     def _later(self, limit: int) -> Iterator[Alternative]:
         first, after = self._window.start + _MINUTE, self._window.start
+        budget = Budget(attempts=MAX_ATTEMPTS * len(_REACHES), choices=CHOICES_FOR_TIMES)
         for reach in _REACHES:
             span = Interval(first, first + reach + self._window.duration)
-            for window in self._slots(span, Order.EARLIEST, limit):
+            for window in self._slots(span, Order.EARLIEST, limit, budget):
                 if window.start > after:
                     after = window.start
                     yield _moved(Kind.LATER, window)
@@ -121,7 +127,8 @@ class AlternativeSearch:
     def _earlier(self) -> Iterator[Alternative]:
         first, end = minute_of(self._context.clock.now()), self._window.end - _MINUTE
         if end - first >= self._window.duration:
-            for window in self._slots(Interval(first, end), Order.LATEST, 1):
+            budget = Budget(choices=CHOICES_FOR_TIMES)
+            for window in self._slots(Interval(first, end), Order.LATEST, 1, budget):
                 yield _moved(Kind.EARLIER, window)
 
     def _shorter(self) -> Iterator[Alternative]:
@@ -230,11 +237,11 @@ class AlternativeSearch:
             longest=length,
             order=Order.MOST,
             limit=_ENOUGH,
-            attempts=_FEWER_TRIED,
         )
         own = self._request.reservations
+        budget = Budget(attempts=_FEWER_TRIED, choices=CHOICES_FOR_TIMES)
         found = find_known_time_slots(
-            self._context, searches, wish, lambda *each: self._is_granted(own, [each])
+            self._context, searches, wish, lambda *each: self._is_granted(own, [each]), budget
         )
         for slot in found.slots:
             units = count_held(slot.found.chosen[number])
@@ -263,12 +270,12 @@ class AlternativeSearch:
                     summary = f"{types}: {summary}"
                 yield Alternative(kind=kind, summary=summary, windows=(self._window,), changes=changes)
 
-    def _slots(self, span: Interval, order: Order, limit: int) -> Sequence[Interval]:
+    def _slots(self, span: Interval, order: Order, limit: int, budget: Budget) -> Sequence[Interval]:
         length = self._window.duration
         wish = TimeWish(span=span, shortest=length, longest=length, order=order, limit=limit)
         own = self._request.reservations
         found = find_known_time_slots(
-            self._context, self._searches, wish, lambda *each: self._is_granted(own, [each])
+            self._context, self._searches, wish, lambda *each: self._is_granted(own, [each]), budget
         )
         return [each.window for each in found.slots]
 
@@ -279,7 +286,7 @@ class AlternativeSearch:
         try:
             reservations = [self._replaced(*each, changes) for each in enumerate(self._request.reservations)]
             searches = [self._changed(*each, changes, excluded) for each in enumerate(self._searches)]
-            found = find_in_window(self._context, searches, window)
+            found = find_in_window(self._context, searches, window, self._budget)
         except (BadRequest, Forbidden):
             return None
         if found is None or not self._is_granted(reservations, [(window, found)]):
