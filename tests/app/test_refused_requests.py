@@ -87,6 +87,32 @@ def test_a_project_cannot_fill_the_database(env: HttpEnv, monkeypatch: pytest.Mo
     assert [each.project_id for each in recorded(env)].count(LESSEE.project) == 3
 
 
+def test_a_long_request_is_refused_without_a_record(env: HttpEnv) -> None:
+    env.register("h1", rack="r1")
+    padded = {**TOO_MANY, "resource_properties": " " * 10_000 + '["==", "$rack", "r1"]'}
+
+    refuse(env, padded, padded)
+    assert recorded(env) == []
+
+    refuse(env, padded)
+    assert len(recorded(env)) == 1
+
+
+def test_a_refused_request_takes_little_memory_and_only_for_an_hour(env: HttpEnv) -> None:
+    env.register("h1", rack="r1")
+    for hours in range(1, 4):
+        padded = {**TOO_MANY, "resource_properties": " " * 10_000 + '["==", "$rack", "r1"]'}
+        refuse(env, padded, padded, start=60 * hours)
+    seen = env.context.recent_refusals._seen
+
+    assert [len(each) for each in seen] == [32, 32, 32]
+
+    env.pass_time(61)
+    refuse(env, TOO_MANY, start=300)
+
+    assert len(env.context.recent_refusals) == 1
+
+
 def test_a_record_that_fails_does_not_change_the_answer(
     env: HttpEnv, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,9 +18,12 @@ from blazar.domain.lease import Lease, LeaseId, LeaseStatus
 MOST_A_DAY: Final = 1_000
 """Requests of a project that are recorded in 24 hours: a client that asks in a loop must not fill a disk."""
 
+LONGEST: Final = 16_384
+"""The most characters of the reservations that are recorded: a shortened requirement would be another one."""
+
 
 def record_refused(connection: Connection, specs: SpecColumn, lease: Lease, now: datetime) -> bool:
-    """Record a refused request, unless the same one is recorded, or too many of the project are.
+    """Record a refused request, unless it is long, the same one is recorded, or too many of the project are.
 
     Returns:
         Whether a row was added.
@@ -30,6 +33,8 @@ def record_refused(connection: Connection, specs: SpecColumn, lease: Lease, now:
     """
     table = refused_requests.c
     reservations = specs.encode_requested(lease.reservations)
+    if len(reservations) > LONGEST:
+        return False
     digest = _digest(lease, reservations)
     of_project = sa.select(sa.func.count()).where(
         table.project_id == lease.project_id, table.requested_at > now - timedelta(days=1)

@@ -28,21 +28,21 @@ def recording_refusal(work: RequestWork, request: NewLease) -> Iterator[None]:
 
 def _record(work: RequestWork, request: NewLease) -> None:
     context, now = work.context, work.context.clock.now()
-    key = _key(work, request)
-    if context.recent_refusals.knows(key, now):
+    asked = _asked(work, request)
+    if context.recent_refusals.knows(asked, now):
         return
     lease = new_lease(work, request, before_end=None)
     try:
         with context.store.begin() as transaction:
             if transaction.usage.record_refused(lease, now):
                 transaction.commit()
-        context.recent_refusals.add(key, now)
+        context.recent_refusals.add(asked, now)
     except BlazarError as error:
         # The refusal itself is right, and a concurrent request may have recorded the same.
         _logger.info("cannot record a refused request: reason=%s", error)
 
 
-def _key(work: RequestWork, request: NewLease) -> str:
+def _asked(work: RequestWork, request: NewLease) -> str:
     """Return what was requested and for whom, without the ids, which are new each time."""
     wanted = [(each.resource_type, each.spec, each.grouping) for each in request.reservations]
     return repr((work.caller.project_id, request.start, request.end, wanted))
