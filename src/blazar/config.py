@@ -225,6 +225,7 @@ def _read_lease_settings(conf: cfg.ConfigOpts) -> LeaseSettings:
         limits=RequestLimits(
             reservations=manager.max_reservations_per_lease,
             conditions=manager.max_conditions_per_lease,
+            expression_length=manager.max_expression_length,
             amount=manager.max_amount_per_lease,
         ),
         offers=OfferSettings(

@@ -20,6 +20,13 @@ LIMIT_OPTIONS: list[cfg.Opt] = [
         "expression.",
     ),
     cfg.IntOpt(
+        "max_expression_length",
+        default=16384,
+        min=0,
+        help="Maximum number of characters of hypervisor_properties, of resource_properties, and of each "
+        "preference or filter of a search; longer ones are refused with 400. 0: no limit, except 65536.",
+    ),
+    cfg.IntOpt(
         "max_amount_per_lease",
         default=1000,
         min=0,

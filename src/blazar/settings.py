@@ -25,6 +25,8 @@ class RequestLimits:
     """Reservations of a lease."""
     conditions: int = 100
     """Conditions in the properties of all reservations of a lease together."""
+    expression_length: int = 16_384
+    """Characters of one expression."""
     amount: int = 1000
     """Resources of all reservations of a lease together."""
 

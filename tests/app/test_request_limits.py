@@ -6,10 +6,12 @@ import json
 from dataclasses import replace
 
 import pytest
-from app.http_env import LESSEE, HttpEnv, Json, host_reservation, refusal
+from app.http_env import LESSEE, NEWER, HttpEnv, Json, host_reservation, refusal
 from app.slots import instances
 
 from blazar.settings import RequestLimits
+
+NAMES = ("reservations", "conditions", "expression_length", "amount")
 
 pytestmark = pytest.mark.usefixtures("hosts")
 
@@ -17,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("hosts")
 def limited(env: HttpEnv, **limits: int) -> None:
     """Restart the service with only these limits."""
     settings = env.context.settings
-    all_limits = RequestLimits(**{"reservations": 0, "conditions": 0, "amount": 0, **limits})
+    all_limits = RequestLimits(**dict.fromkeys(NAMES, 0) | limits)
     leases = replace(settings.leases, limits=all_limits)
     env.restart(replace(env.context, settings=replace(settings, leases=leases)))
 
@@ -72,6 +74,58 @@ class TestConditions:
         limited(env, conditions=2)
 
         env.change(lease, end_date=env.date(180), reservation={"max": 2})
+
+
+class TestLengths:
+    LONG = " " * 100 + conditions(1)
+
+    @pytest.mark.parametrize("key", ["hypervisor_properties", "resource_properties"])
+    @pytest.mark.parametrize("asked", [LONG, ["and", [">=", "$vcpus", "1" * 100]]])
+    def test_a_long_expression_of_a_new_lease_is_refused(self, env: HttpEnv, key: str, asked: object) -> None:
+        limited(env, expression_length=100)
+
+        message = refusal(env.post("/leases", wish(env, host_reservation(**{key: asked})), who=LESSEE), 400)
+
+        assert message.startswith(f"{key}: has 1")
+        assert "an expression may have at most 100 ([manager] max_expression_length)" in message
+        short = host_reservation(**{key: conditions(1)})
+        assert env.post("/leases", wish(env, short), who=LESSEE).status_code == 201
+
+    def test_a_change_to_a_long_one_is_refused(self, env: HttpEnv) -> None:
+        lease = env.create(60, 120)
+        limited(env, expression_length=100)
+
+        longer = {"id": lease["reservations"][0]["id"], "resource_properties": self.LONG}
+        message = refusal(env.put(f"/leases/{lease['id']}", {"reservations": [longer]}, who=LESSEE), 400)
+
+        assert message.startswith("resource_properties: has 130 characters")
+
+    def test_a_lease_keeps_what_it_has_when_the_limit_is_lowered(self, env: HttpEnv) -> None:
+        lease = env.create(60, 120, resource_properties=self.LONG)
+        limited(env, expression_length=100)
+
+        env.change(lease, end_date=env.date(180), reservation={"max": 2})
+        env.change(lease, reservation={"resource_properties": self.LONG})
+
+    def test_a_search_has_the_same_limit(self, env: HttpEnv) -> None:
+        limited(env, expression_length=100)
+        wanted = [{**host_reservation(), "prefer": [self.LONG]}]
+        body = {"reservations": wanted, "duration_minutes": 60}
+        path, query = "/availability", {"filter": self.LONG}
+
+        searched = env.post("/availability/search", body, who=LESSEE, headers=NEWER)
+
+        assert refusal(searched, 400).startswith("prefer: has 130 characters")
+        asked = env.get(path, params=query, who=LESSEE, headers=NEWER)
+        assert refusal(asked, 400).startswith("filter: has 130 characters")
+
+    def test_an_expression_of_ten_thousand_characters_is_possible_by_default(self, env: HttpEnv) -> None:
+        padded = " " * 10_000 + conditions(1)
+
+        asked = wish(env, host_reservation(resource_properties=padded))
+        assert env.post("/leases", asked, who=LESSEE).status_code == 201
+        longer = host_reservation(resource_properties=" " * 20_000 + conditions(1))
+        assert "at most 16384" in refusal(env.post("/leases", wish(env, longer), who=LESSEE), 400)
 
 
 class TestAmounts:

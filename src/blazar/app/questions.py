@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from blazar.app.availability import FARTHEST, LONGEST_SPAN
-from blazar.app.leases.limits import check_conditions
+from blazar.app.leases.limits import check_conditions, check_length
 from blazar.app.visible_facts import VisibleFacts, is_whole, rank_of
 from blazar.booking.context import Context, Plugin
 from blazar.domain.booking_rows import Mask, Numbers, Positions
@@ -84,6 +84,7 @@ def parse_question(context: Context, query: JsonObject) -> Question:
     """
     plugin = context.plugin_for(str(query.get("resource_type") or next(iter(context.plugins))))
     window = _parse_window(context, query)
+    check_length(context.settings.leases.limits, "filter", query.get("filter"))
     requirement = parse(query.get("filter"), field="filter")
     check_conditions(context.settings.leases.limits, [requirement])
     group_by = query.get("group_by")

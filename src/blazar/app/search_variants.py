@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from blazar.app.leases.limits import check_amounts, check_conditions
+from blazar.app.leases.limits import check_amounts, check_conditions, check_length
 from blazar.app.leases.requests import NewReservation, parse_new_reservations, parse_objects
 from blazar.app.leases.wishes import looked_up, searches_for
 from blazar.app.request_work import RequestWork
@@ -23,6 +23,7 @@ from blazar.domain.interval import Interval
 from blazar.domain.requirements import Requirement
 from blazar.plugins.capabilities import RequiresProperties, StatesNeed
 from blazar.plugins.parameters import parse_number
+from blazar.settings import RequestLimits
 
 JsonObject = Mapping[str, object]
 
@@ -105,7 +106,7 @@ def _parse_shapes(body: JsonObject) -> Sequence[Sequence[JsonObject]]:
 
 
 def _parse_wanted(work: RequestWork, items: Sequence[JsonObject]) -> Sequence[_Wanted]:
-    found = []
+    found, limits = [], work.context.settings.leases.limits
     for item in items:
         if not isinstance(item.get("resource_type"), str):
             raise MissingParameter("resource_type")
@@ -114,14 +115,14 @@ def _parse_wanted(work: RequestWork, items: Sequence[JsonObject]) -> Sequence[_W
         least, most = _parse_count(plugin, item.get("count"))
         if least is not None:
             kept |= _change_need(plugin, least)
-        found.append(_Wanted(item=kept, most=most, preferences=_parse_preferences(plugin, item)))
+        found.append(_Wanted(item=kept, most=most, preferences=_parse_preferences(limits, plugin, item)))
     largest = [
         each.item
         if each.most is None
         else _change_need(work.context.plugin_for(str(each.item["resource_type"])), each.most)
         for each in found
     ]
-    check_amounts(work.context.settings.leases.limits, largest)
+    check_amounts(limits, largest)
     return found
 
 
@@ -139,7 +140,7 @@ def _parse_count(plugin: Plugin, value: object) -> tuple[int | None, int | None]
     return least, most
 
 
-def _parse_preferences(plugin: Plugin, item: JsonObject) -> tuple[Requirement, ...]:
+def _parse_preferences(limits: RequestLimits, plugin: Plugin, item: JsonObject) -> tuple[Requirement, ...]:
     value = item.get("prefer")
     if value is None:
         return ()
@@ -147,6 +148,8 @@ def _parse_preferences(plugin: Plugin, item: JsonObject) -> tuple[Requirement, .
         raise InvalidParameter("prefer", f"reservations of type {plugin.resource_type} do not support it")
     if not isinstance(value, list) or not 1 <= len(value) <= MOST_PREFERENCES:
         raise InvalidParameter("prefer", f"must be a list of 1 to {MOST_PREFERENCES} requirements")
+    for each in value:
+        check_length(limits, "prefer", each)
     found = tuple(parse(each, field="prefer") for each in value)
     if not all(each.conditions for each in found):
         raise InvalidParameter("prefer", "must not have an empty requirement")

@@ -72,6 +72,35 @@ def check_conditions(
             )
 
 
+def check_expressions(
+    limits: RequestLimits, specs: Iterable[JsonObject], present: Iterable[JsonObject] = ()
+) -> None:
+    """Raise InvalidParameter if an expression of a lease is longer than allowed.
+
+    Args:
+        limits: The limits.
+        specs: Specs of the reservations after the request.
+        present: Specs of the lease before the request: it may keep its expressions.
+    """
+    kept = [each.get(key) for each in present for key in _EXPRESSIONS]
+    for each in specs:
+        for key in _EXPRESSIONS:
+            text = each.get(key)
+            if text not in kept:
+                check_length(limits, key, text)
+
+
+def check_length(limits: RequestLimits, field: str, expression: object) -> None:
+    """Raise InvalidParameter if an expression in a key of the request is longer than allowed."""
+    most, length = limits.expression_length, len(expression) if isinstance(expression, str) else 0
+    if most and length > most:
+        raise InvalidParameter(
+            field,
+            f"has {length} characters; an expression may have at most {most}"
+            " ([manager] max_expression_length)",
+        )
+
+
 def check_grammar(
     caller: Caller, requirements: Iterable[Requirement], present: Collection[Requirement] = ()
 ) -> None:

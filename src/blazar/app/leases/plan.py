@@ -20,7 +20,12 @@ from blazar.app.leases.changes import Changes, OnConflict, parse_changes
 from blazar.app.leases.chosen_releases import check_replaceable, reduced
 from blazar.app.leases.conflicts import find_conflicts
 from blazar.app.leases.groupings import revise_grouping
-from blazar.app.leases.limits import check_changed_grammar, check_conditions, check_grammar
+from blazar.app.leases.limits import (
+    check_changed_grammar,
+    check_conditions,
+    check_expressions,
+    check_grammar,
+)
 from blazar.app.leases.releasing import is_active
 from blazar.app.leases.requests import NewReservation
 from blazar.app.request_work import RequestWork
@@ -28,7 +33,7 @@ from blazar.booking.assignments import exists_ahead
 from blazar.booking.context import Context
 from blazar.booking.holding import find_kept
 from blazar.booking.search import Found, find_resources
-from blazar.booking.specs import intact_spec
+from blazar.booking.specs import intact_spec, rendered_spec
 from blazar.domain.dates import before_end_for_changed, check_changed_dates, counted_as_now, parse_date
 from blazar.domain.errors import CannotChange
 from blazar.domain.interval import Interval
@@ -238,7 +243,7 @@ def _asked_date(name: str, asked: Mapping[str, object], present: datetime, now: 
 def _check_conditions(
     context: Context, caller: Caller, before: Sequence[Reservation], after: Sequence[Reservation]
 ) -> None:
-    """Raise InvalidParameter if a lease would have more conditions than it has now and than are allowed.
+    """Raise InvalidParameter if a lease would have more conditions, or longer ones, than it has and may have.
 
     Also raises InvalidRequirement if the API version does not know a new expression.
     """
@@ -247,7 +252,13 @@ def _check_conditions(
         for reservations in (before, after)
     )
     check_grammar(caller, new, old)
-    check_conditions(context.settings.leases.limits, new, old)
+    limits = context.settings.leases.limits
+    check_conditions(limits, new, old)
+    present, revised = (
+        [rendered_spec(context.plugin_for(each.resource_type), each) for each in reservations]
+        for reservations in (before, after)
+    )
+    check_expressions(limits, revised, present)
 
 
 def _revised(

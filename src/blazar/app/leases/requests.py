@@ -9,6 +9,7 @@ from blazar.app.leases.groupings import parse_grouping
 from blazar.app.leases.limits import (
     check_amounts,
     check_conditions,
+    check_expressions,
     check_grammar,
     check_number_of_reservations,
 )
@@ -73,6 +74,7 @@ def parse_items(context: Context, caller: Caller, items: Sequence[JsonObject]) -
         for item in items:
             new = parse_reservation(context, caller, ReservationId(context.new_id()), item)
             reservations.append(new)
+            check_expressions(limits, [new.plugin.encode(new.spec)])
             requirement = requirement_of(new.plugin, new.spec)
             check_grammar(caller, [requirement])
             yield requirement
