@@ -18,6 +18,7 @@ from app.http_env import (
 )
 from clocks import EPOCH
 
+from blazar.app.leases import plan
 from blazar.booking.history import history_view
 from blazar.booking.reasons import UNKNOWN, reason_for_lessee
 from blazar.domain.lease import LeaseId
@@ -90,6 +91,57 @@ def test_the_owner_reads_which_resources_a_change_added_and_released(env: HttpEn
         "The lease was changed.",
         "The lease was changed: 1 reservation removed, 1 resource released.",
     ]
+
+
+def journal(env: HttpEnv, lease: Json, event: str = "update") -> list[str]:
+    """Return the reasons of a lease's entries with an event."""
+    with env.context.store.read() as transaction:
+        return [each.reason for each in transaction.journal.list(lease["id"]) if each.event == event]
+
+
+@pytest.mark.usefixtures("hosts")
+def test_the_journal_has_ordinary_requirements_in_full(env: HttpEnv) -> None:
+    lease = env.create(20, 60)
+    asked = " " * 900 + '[">=", "$vcpus", "1"]'
+
+    env.change(lease, end_date=env.date(90), reservation={"resource_properties": asked})
+
+    (reason,) = journal(env, lease)
+    assert asked in reason
+    assert reason.startswith(f"end: {env.date(60)} -> {env.date(90)}; reservation ")
+
+
+@pytest.mark.usefixtures("hosts")
+def test_the_journal_shortens_long_requirements(env: HttpEnv) -> None:
+    lease = env.create(20, 60)
+    keys = ("hypervisor_properties", "resource_properties")
+
+    for number in range(10_000, 10_003):
+        asked = '[">=", "$vcpus", "1"]' + " " * number
+        env.change(lease, end_date=env.date(number), reservation=dict.fromkeys(keys, asked))
+
+    for reason in journal(env, lease):
+        assert reason.count('[">=", "$vcpus", "1"]') == reason.count("…") == 2
+        assert len(reason) < 2_500
+    assert texts(env, lease)[-1].startswith("The lease was changed: end moved from ")
+
+
+@pytest.mark.usefixtures("hosts")
+def test_an_entry_about_many_reservations_is_shortened(env: HttpEnv, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "LONGEST_REASON", 5_000)
+    body = {**env.wish(20, 60), "reservations": [host_reservation(min=1, max=1)] * 3}
+    lease = good(env.post("/leases", body, who=LESSEE, headers=NEWER), 201)["lease"]
+    long = '[">=", "$vcpus", "1"]' + " " * 10_000
+    changes = [
+        {"id": each["id"], "hypervisor_properties": long, "resource_properties": long}
+        for each in lease["reservations"]
+    ]
+
+    good(env.put(f"/leases/{lease['id']}", {"reservations": changes}, who=LESSEE, headers=NEWER))
+
+    (reason,) = journal(env, lease)
+    assert len(reason) == 5_000
+    assert reason.endswith("…")
 
 
 @pytest.mark.usefixtures("hosts")

@@ -15,6 +15,9 @@ from blazar.domain.lease import LeaseId, ReservationId
 DELETE: Final = "delete"
 """The event name of the journal entry for a request to delete a lease."""
 
+LONGEST_REASON: Final = 8_000
+"""The most characters of a reason that contains what a request asked for."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalEntry:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Final
 
 from blazar.app.leases.change_search import (
     Booking,
@@ -27,7 +28,7 @@ from blazar.app.leases.limits import (
     check_grammar,
 )
 from blazar.app.leases.releasing import is_active
-from blazar.app.leases.requests import NewReservation
+from blazar.app.leases.requests import JsonObject, NewReservation
 from blazar.app.request_work import RequestWork
 from blazar.booking.assignments import exists_ahead
 from blazar.booking.context import Context
@@ -51,9 +52,13 @@ from blazar.domain.lease import (
 )
 from blazar.domain.lifecycle import with_status
 from blazar.domain.offers import Offer
+from blazar.domain.wording import shortened, with_short_texts
+from blazar.ports.journal import LONGEST_REASON
 from blazar.ports.manager import Caller
 
 _INSTANT = timedelta(microseconds=1)
+_LONGEST_TEXT: Final = 1_000
+"""The most characters of a value of a spec in the journal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +103,10 @@ class Plan:
         return is_shorter or any(each.dropped for each in self.bookings)
 
     def summary(self, context: Context, before: Lease, after: Lease) -> str:
-        """Return a summary of the change, for the journal; :mod:`blazar.booking.history` reads it."""
+        """Return a summary of the change, for the journal; :mod:`blazar.booking.history` reads it.
+
+        Long texts in specs, such as requirements, are shortened: each change adds an entry, which is kept.
+        """
         changed = [
             f"{name}: {old:%Y-%m-%d %H:%M} -> {new:%Y-%m-%d %H:%M}"
             for name, old, new in (("start", before.start, after.start), ("end", before.end, after.end))
@@ -112,14 +120,19 @@ class Plan:
         released = sum(len(each.before.keys() - each.after.keys()) for each in self.bookings)
         if added or released:
             changed.append(f"resources: {added} added, {released} released")
+        if before.status is LeaseStatus.ERROR:
+            changed.append("retry after error")
         changed += [
-            f"reservation {new.id}: {dict(context.plugin_for(new.resource_type).encode(new.spec))}"
+            f"reservation {new.id}: {_spec_summary(context, new)}"
             for new in after.reservations
             if new.id not in specs or specs[new.id] != new.spec
         ]
-        if before.status is LeaseStatus.ERROR:
-            changed.append("retry after error")
-        return "; ".join(changed)
+        return shortened("; ".join(changed), LONGEST_REASON)
+
+
+def _spec_summary(context: Context, reservation: Reservation) -> JsonObject:
+    spec = context.plugin_for(reservation.resource_type).encode(reservation.spec)
+    return with_short_texts(spec, _LONGEST_TEXT)
 
 
 def plan_change(
