@@ -54,6 +54,8 @@ class Stub(ThreadingHTTPServer):
         self.answers: deque[Answer] = deque()
         self.sent: list[Sent] = []
         self.tokens = 0
+        self.credentials: list[Any] = []
+        """What clients sent to Keystone for a token."""
         self.has_versions = False
         """Whether the service has a version document, which openstacksdk needs for API 1.1."""
         self.accepts_credentials = True
@@ -132,6 +134,7 @@ class Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if self.path == "/identity/v3/auth/tokens":
+            self.server.credentials.append(json.loads(raw)["auth"])
             if not self.server.accepts_credentials:
                 problem = {"error": {"code": 401, "message": "The request requires authentication."}}
                 return self._send(Answer(401, problem, {"X-Openstack-Request-Id": "req-k"}))

@@ -7,7 +7,7 @@ option with the same name. Abbreviations are refused, because a new option could
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence, Set
 from typing import Any
 
 from cliff import _argparse
@@ -16,7 +16,13 @@ Options = Callable[[Sequence[str]], Collection[str]]
 
 
 class GlobalParser(_argparse.ArgumentParser):
-    """Parser of the global options, which leaves the command and its arguments."""
+    """Parser of the global options, which leaves the command and its arguments.
+
+    Attributes:
+        given: Names of the options that are on the command line, as they are in the namespace.
+    """
+
+    given: Set[str] = frozenset()
 
     own_options: Options = staticmethod(lambda words: ())
     """Returns the options of the command at the start of the given words."""
@@ -31,9 +37,14 @@ class GlobalParser(_argparse.ArgumentParser):
         words = list(args or ())
         start = self._start_of_command(words)
         moved, rest = self._split(words[start:])
-        options, unknown = super().parse_known_args([*words[:start], *moved], namespace)
+        own = [*words[:start], *moved]
+        options, unknown = super().parse_known_args(own, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        # argparse sets no default for a name that the namespace has.
+        unset = argparse.Namespace(**{each.dest: None for each in self._actions})
+        found, _unknown = super().parse_known_args(own, unset)
+        self.given = {name for name, value in vars(found).items() if value is not None}
         return options, rest
 
     def _start_of_command(self, words: Sequence[str]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import getpass
 import sys
+from collections.abc import Mapping, Set
 from typing import Any
 
 from keystoneauth1 import loading
@@ -19,14 +20,45 @@ _AUTH_TYPES_WITH_ENDPOINT = ("none", "http_basic", "admin_token")
 """Types of authentication that take the endpoint from their options instead of a service catalogue."""
 
 
+_PAIRS = (
+    ("project_id", "project_name"),
+    ("tenant_id", "tenant_name"),
+    ("user_id", "username"),
+    ("domain_id", "domain_name"),
+    ("user_domain_id", "user_domain_name"),
+    ("project_domain_id", "project_domain_name"),
+    ("default_domain_id", "default_domain_name"),
+)
+_TWINS = dict(_PAIRS) | {name: found for found, name in _PAIRS}
+"""The key that names the same object as another key: a service given both uses the id."""
+
+
 class Config(loader.OpenStackConfig):
-    """Configuration of clouds; some types of authentication ignore options that they do not have."""
+    """Configuration of clouds: options, then the environment, then clouds.yaml.
+
+    openstacksdk alone would take most authentication options from clouds.yaml first. Some types of
+    authentication ignore options that they do not have.
+    """
 
     def __init__(self) -> None:
         super().__init__(pw_func=_prompt_for_password)
+        self._auth: Mapping[str, str] = {}
+        """Authentication options of the command line and the environment."""
 
-    def region(self, options: argparse.Namespace) -> Any:
+    def register_argparse_arguments(
+        self, parser: argparse.ArgumentParser, argv: list[str], service_keys: list[str] | None = None
+    ) -> None:
+        """Add the global options to *parser*; their set depends on the type of authentication."""
+        if self._is_only_cloud_of_file() and _names_a_service(argv):
+            self.default_cloud = None
+        super().register_argparse_arguments(parser, argv, service_keys)
+
+    def region(self, options: argparse.Namespace, given: Set[str] = frozenset()) -> Any:
         """Return the configuration; options take precedence over the environment and clouds.yaml.
+
+        Args:
+            options: The global options, with defaults from the environment.
+            given: Names in *options* of those that are on the command line.
 
         Raises:
             InsufficientAuthInformation: Neither options, environment nor clouds.yaml specify a cloud.
@@ -43,16 +75,50 @@ class Config(loader.OpenStackConfig):
         if from_environment is not None and options.os_region_name:
             # Otherwise openstacksdk knows only the region of the environment, and refuses others.
             from_environment["region_name"] = options.os_region_name
-        return self.get_one(argparse=options)
+        self._auth = _auth_options(options, given)
+        return self.get_one(argparse=options, auth=dict(self._auth))
 
     def auth_config_hook(self, config: dict[str, Any]) -> dict[str, Any]:
         """Return *config* without the options that the type of authentication does not have."""
         found: dict[str, Any] = super().auth_config_hook(config)
+        found = {**self._without_twins(found), "auth": self._without_twins(found["auth"])}
         if found.get("auth_type") in _AUTH_TYPES_WITH_ENDPOINT:
             known = {each.dest for each in loading.get_plugin_options(found["auth_type"])}
             auth = {key: value for key, value in found["auth"].items() if key in known}
             return {**found, "auth": auth}
         return found
+
+    def _without_twins(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """Return *config* without the id of what an option names, and without the name for an id."""
+        return {
+            key: value
+            for key, value in config.items()
+            if key in self._auth or _TWINS.get(key) not in self._auth
+        }
+
+    def _is_only_cloud_of_file(self) -> bool:
+        """Return whether the default is the only cloud of clouds.yaml, which the user did not choose."""
+        return not utils.env("OS_CLOUD") and self.default_cloud not in (None, "defaults", self.envvar_key)
+
+
+def _names_a_service(argv: list[str]) -> bool:
+    """Return whether the command line has no cloud, but an address at which to authenticate."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    for option in ("--os-cloud", "--os-auth-url", "--os-endpoint"):
+        parser.add_argument(option, nargs="?")
+    parser.add_argument("--os-auth-type", "--os-auth-plugin", nargs="?")
+    found, _rest = parser.parse_known_args(argv)
+    has_address = found.os_auth_url or found.os_endpoint or found.os_auth_type in _AUTH_TYPES_WITH_ENDPOINT
+    return bool(has_address) and not found.os_cloud
+
+
+def _auth_options(options: argparse.Namespace, given: Set[str]) -> dict[str, str]:
+    """Return the authentication options that have a value, without the twins of those in *given*."""
+    kind = options.os_auth_type
+    names = [each.dest for each in loading.get_plugin_options(kind)] if kind else []
+    found = {name: value for name in names if (value := getattr(options, f"os_{name}", None))}
+    hidden = {_TWINS.get(name) for name in names if f"os_{name}" in given}
+    return {name: value for name, value in found.items() if name not in hidden or f"os_{name}" in given}
 
 
 def _prompt_for_password(prompt: str | None = None) -> str:

@@ -209,7 +209,8 @@ class BlazarShell(app.App):
     @cached_property
     def cloud(self) -> Any:
         """Return the configuration of the cloud, from options, environment and clouds.yaml."""
-        return self._config.region(self.options)
+        given = self.parser.given if isinstance(self.parser, GlobalParser) else frozenset()
+        return self._config.region(self.options, given)
 
     @cached_property
     def client(self) -> Any:
