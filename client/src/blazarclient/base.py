@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -206,6 +206,49 @@ def many(body: Any, key: str, sort_by: str | None = None) -> Records:
         InvalidSortKey: An object does not have the sort key.
     """
     return ordered(cast(Records, one(body, key)), sort_by)
+
+
+def all_pages(
+    sender: Sender, url: str, key: str, sort_by: str | None = None, headers: Mapping[str, str] | None = None
+) -> Records:
+    """Return a list of the service from all of its pages, sorted by *sort_by* as in :func:`ordered`.
+
+    From API 1.1 on, a list ends after the service's limit, and has a link to the next page. Only the query
+    of a link is used: the service may know itself by another address than its clients do.
+
+    Args:
+        sender: Sends the requests.
+        url: Path of the list, with the query.
+        key: Key of the list in responses.
+        sort_by: The sort key.
+        headers: Headers of all requests.
+
+    Raises:
+        BlazarClientException: A response has no such key, or a link leads to a page that was read before.
+        InvalidSortKey: An object does not have the sort key.
+    """
+    pages: list[str] = []
+    records: Records = []
+    following: str | None = url
+    while following is not None:
+        if following in pages:
+            raise exception.BlazarClientException(
+                _("ERROR: the pages of the list have no end: %s is linked again") % following
+            )
+        pages.append(following)
+        answer: tuple[Any, Any] = (
+            sender.request(following, "GET", headers=dict(headers)) if headers else sender.get(following)
+        )
+        body = answer[1]
+        records += many(body, key)
+        following = _next_page(body.get(f"{key}_links") or (), url)
+    return ordered(records, sort_by)
+
+
+def _next_page(links: Iterable[Mapping[str, str]], url: str) -> str | None:
+    """Return *url* with the query of the link to the next page, or None if no link is one."""
+    queries = [urlsplit(each["href"]).query for each in links if each.get("rel") == "next"]
+    return f"{url.partition('?')[0]}?{queries[0]}" if queries else None
 
 
 def ordered(records: Records, sort_by: str | None) -> Records:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from blazarclient import base
-from blazarclient.base import Record, Records, many, one, path
+from blazarclient.base import Record, Records, all_pages, one, path
 
 Filters = Mapping[str, str | None]
 """Filters by ``lease_id`` and ``reservation_id``; None means no filter."""
@@ -57,8 +57,7 @@ def of_one(sender: base.Sender, resource: str, resource_id: str, filters: Filter
 def of_all(sender: base.Sender, resource: str, filters: Filters, sort_by: str | None) -> Records:
     """Return the allocations of each resource of the collection *resource*, sorted by *sort_by*."""
     url = path(resource, "allocations", **filters)
-    _response, body = sender.request(url, "GET", headers=_headers(resource))
-    return many(body, "allocations", sort_by)
+    return all_pages(sender, url, "allocations", sort_by, _headers(resource))
 
 
 def _headers(resource: str) -> dict[str, str]:

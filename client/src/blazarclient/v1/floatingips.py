@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from blazarclient import base
-from blazarclient.base import Record, Records, many, one, path
+from blazarclient.base import Record, Records, all_pages, one, path
 
 
 class FloatingIPClientManager(base.BaseClientManager):
@@ -34,5 +34,4 @@ class FloatingIPClientManager(base.BaseClientManager):
 
     def list(self, sort_by: str | None = None) -> Records:
         """Return all floating IPs, sorted by the key *sort_by* if given."""
-        _response, body = self.request_manager.get(path("floatingips"))
-        return many(body, "floatingips", sort_by)
+        return all_pages(self.request_manager, path("floatingips"), "floatingips", sort_by)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from blazarclient.base import Record, Records, many, one, path
+from blazarclient.base import Record, Records, all_pages, one, path
 from blazarclient.i18n import _
 from blazarclient.v1 import allocations, properties
 
@@ -49,8 +49,7 @@ class ComputeHostClientManager(properties.PropertyClientManager):
 
     def list(self, sort_by: str | None = None) -> Records:
         """Return all hosts, sorted by the key *sort_by* if given."""
-        _response, body = self.request_manager.get(path(_COLLECTION))
-        return many(body, "hosts", sort_by)
+        return all_pages(self.request_manager, path(_COLLECTION), "hosts", sort_by)
 
     def get_allocation(
         self, host_id: str, *, lease_id: str | None = None, reservation_id: str | None = None

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from blazarclient import base, clock, dates, durations, exception, utils
-from blazarclient.base import Record, Records, many, one, path
+from blazarclient.base import Record, Records, all_pages, many, one, path
 from blazarclient.i18n import _
 from blazarclient.reservations import changes_need_1_1, need_1_1
 
@@ -329,8 +329,7 @@ class LeaseClientManager(base.BaseClientManager):
 
     def list(self, sort_by: str | None = None) -> Records:
         """Return all leases that the user can see, sorted by the key *sort_by* if given."""
-        _response, body = self.request_manager.get(path("leases"))
-        return many(body, "leases", sort_by)
+        return all_pages(self.request_manager, path("leases"), "leases", sort_by)
 
 
 def _to_create(  # noqa: PLR0913  (the parameters of create)
