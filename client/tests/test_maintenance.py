@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from keystoneauth1 import noauth
 from keystoneauth1 import session as ksa_session
 
@@ -12,7 +13,7 @@ from blazarclient.v1.client import Client
 from .test_embedded_service import on, unique
 
 if TYPE_CHECKING:
-    from .conftest import Run
+    from .conftest import Run, Stub
 
 
 def asked(host: str) -> tuple[str, ...]:
@@ -123,3 +124,22 @@ def test_a_broken_host_is_replaced(embedded: Run, host: str) -> None:
     assert (unknown.code, "No reservation of the lease holds all" in unknown.err) == (1, True)
     embedded("lease-delete", name, "--wait")
     embedded("host-delete", spare)
+
+
+@pytest.mark.parametrize(
+    ("resource", "plural"),
+    [("maintenance", "maintenances"), ("subscription", "subscriptions"), ("offer", "offers")],
+)
+def test_records_without_a_name_are_found_by_a_prefix_of_the_id(
+    blazar: Run, stub: Stub, resource: str, plural: str
+) -> None:
+    record = {"id": "11111111-2222-3333-4444-555555555555", "resources": []}
+    stub.respond({plural: [record]})
+    stub.respond({resource: record})
+    stub.respond({plural: [record]})
+
+    found = blazar(f"{resource}-show", "11111111", "-f", "value", "-c", "id")
+    missing = blazar(f"{resource}-show", "name")
+
+    assert (found.code, found.out) == (0, f"{record['id']}\n")
+    assert (missing.code, "with name 'name'" in missing.err) == (1, True)

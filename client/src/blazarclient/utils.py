@@ -107,7 +107,7 @@ def find_resource_id_by_name_or_id(
     if re.fullmatch(id_pattern, name_or_id):
         return name_or_id
     listed = getattr(client, resource_type).list()
-    matches = [found["id"] for found in listed if found[name_key] == name_or_id]
+    matches = [found["id"] for found in listed if found.get(name_key) == name_or_id]
     if not matches and re.fullmatch(SHORT_ID, name_or_id):
         matches = [found["id"] for found in listed if str(found["id"]).startswith(name_or_id.lower())]
     names = {"resource": resource_type, "name": name_or_id}

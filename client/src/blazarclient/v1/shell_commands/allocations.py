@@ -98,7 +98,7 @@ class ListAllocations(_AllocationCommand, command.ListCommand):
         if name_key not in self.columns(parsed_args):
             return found
         listed = getattr(self.get_client(), parsed_args.resource_type).list()
-        names = {each["id"]: each[name_key] for each in listed}
+        names = {each["id"]: each.get(name_key) for each in listed}
         return [each | {name_key: names.get(each["resource_id"])} for each in found]
 
 
