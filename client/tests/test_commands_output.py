@@ -115,7 +115,35 @@ def test_client_weakness_33_any_key_of_any_row_is_a_column(blazar: Run, stub: St
     assert ran.json == [{"rack": None, "id": "1", "gpu": "yes"}, {"rack": "r", "id": "2", "gpu": None}]
     unknown = blazar("host-list", "-c", "nothing")
     assert unknown.code == 1
-    assert "Unknown column 'nothing'" in unknown.err
+    assert "Unknown column 'nothing'; known columns: gpu, hypervisor_hostname, id" in unknown.err
+
+
+def test_columns_that_no_row_has_are_left_out(blazar: Run, stub: Stub) -> None:
+    for _ in range(2):
+        stub.respond({"hosts": [{key: value for key, value in HOST.items() if key != "gpu"}]})
+
+    assert blazar("host-list", "-f", "value", "-c", "gpu", "-c", "id").out == "1\n"
+    assert blazar("host-list", "-f", "json", "-c", "id", "-c", "gpu").json == [{"id": "1"}]
+
+
+@pytest.mark.parametrize(("form", "printed"), [("value", ""), ("json", "[]\n"), ("csv", '"id","status"\n')])
+def test_columns_and_sort_keys_of_an_empty_list_are_accepted(
+    blazar: Run, stub: Stub, form: str, printed: str
+) -> None:
+    stub.respond({"leases": []})
+
+    ran = blazar("lease-list", "-f", form, "-c", "id", "-c", "status", "--sort-by", "status")
+
+    assert (ran.code, ran.out, ran.err) == (0, printed, "")
+
+
+def test_hosts_are_sorted_by_any_capability(blazar: Run, stub: Stub) -> None:
+    hosts = [HOST | {"id": "2"}, HOST]
+    stub.respond({"hosts": hosts})
+    stub.respond({"hosts": hosts})
+
+    assert blazar("host-list", "--sort-by", "rack,id", "-f", "value", "-c", "id").out == "1\n2\n"
+    assert blazar("host-list", "--sort-by", "rack:up").code == 1
 
 
 def test_client_weakness_34_an_empty_table_prints_nothing_to_standard_output(blazar: Run, stub: Stub) -> None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import argparse
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from cliff import command, lister, show
 from keystoneauth1 import exceptions as ksa_exceptions
 
-from blazarclient import advice, clock, exception, rendering, terminal, utils
+from blazarclient import advice, clock, columns, exception, rendering, terminal, utils
 from blazarclient.base import Record, Records
 from blazarclient.i18n import _
 
@@ -116,9 +116,11 @@ class ListCommand(ReservationCommand, lister.Lister):
         list_columns: Default columns, which are keys of the listed objects.
         sort_by: Default sort key.
         plural: Name of the listed objects, in the plural.
+        has_extra_keys: Whether the objects may have any key, as extra capabilities are keys.
     """
 
     plural = "leases"
+    has_extra_keys = False
     list_columns: tuple[str, ...] = ()
     sort_by = "id"
 
@@ -145,23 +147,19 @@ class ListCommand(ReservationCommand, lister.Lister):
     def take_action(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Iterable[Any]]:
         """Return the columns and the rows."""
         screen = self.on_terminal(parsed_args)
-        columns = self.columns(parsed_args)
-        records = sorted_by(
-            self.fetch(parsed_args), parsed_args.sort_by, columns, is_natural=screen is not None
+        shown = self.columns(parsed_args)
+        records = columns.ordered(
+            self.fetch(parsed_args),
+            parsed_args.sort_by,
+            shown,
+            is_natural=screen is not None,
+            accepts_any=self.has_extra_keys,
         )
         records = records if screen is None else screen.rows(records)
         if parsed_args.columns:
-            columns = tuple(dict.fromkeys(parsed_args.columns))
-            known = {key for each in records for key in each}.union(self.columns(parsed_args))
-            for unknown in [each for each in columns if each not in known]:
-                raise exception.CommandError(
-                    _("Unknown column %(name)r; known columns: %(known)s")
-                    % {"name": unknown, "known": ", ".join(sorted(known))}
-                )
+            shown = columns.chosen(parsed_args.columns, shown, records)
         form = parsed_args.formatter
-        return columns, [
-            tuple(rendering.list_cell(each.get(key), form) for key in columns) for each in records
-        ]
+        return shown, [tuple(rendering.list_cell(each.get(key), form) for key in shown) for each in records]
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Iterable[Sequence[Any]]
@@ -344,41 +342,6 @@ def add_name_or_id(parser: argparse.ArgumentParser, resource: str, **more: Any) 
     parser.add_argument(
         "name_or_id", metavar=resource.upper(), help=_("name or id of a %s") % resource, **more
     )
-
-
-def sorted_by(records: Records, wanted: str, columns: Iterable[str], *, is_natural: bool = False) -> Records:
-    """Return *records* sorted by one or more keys.
-
-    Args:
-        records: The records to sort.
-        wanted: Keys, separated by commas, each optionally with ``:asc`` or ``:desc``.
-        columns: Keys that are valid even if no record has them.
-        is_natural: Whether to use natural order, in which host-2 sorts before host-10.
-
-    Raises:
-        CommandError: A key or a direction is unknown.
-    """
-    known = {key for each in records for key in each}.union(columns)
-    for each in reversed([each for each in wanted.split(",") if each]):
-        key, _separator, direction = each.partition(":")
-        if key not in known or direction not in ("", "asc", "desc"):
-            raise exception.CommandError(
-                _("Invalid sort option %(given)s; use <key>, <key>:asc or <key>:desc; keys: %(known)s")
-                % {"given": each, "known": ", ".join(sorted(known))}
-            )
-        records = sorted(records, key=_sort_key(key, is_natural), reverse=direction == "desc")
-    return records
-
-
-def _sort_key(key: str, is_natural: bool) -> Callable[[Record], tuple[bool, bool, Any]]:
-    as_text = terminal.natural if is_natural else str
-
-    def of(record: Record) -> tuple[bool, bool, Any]:
-        value = record.get(key)
-        is_number = isinstance(value, int | float)
-        return value is not None, not is_number, value if is_number or value is None else as_text(str(value))
-
-    return of
 
 
 def present() -> tuple[Any, Any]:

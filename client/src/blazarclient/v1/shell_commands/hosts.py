@@ -25,6 +25,7 @@ class ListHosts(_HostCommand, command.ListCommand):
     """List hosts that can be reserved."""
 
     plural = _("hosts")
+    has_extra_keys = True
     list_columns = ("id", "hypervisor_hostname", "vcpus", "memory_mb", "local_gb")
     sort_by = "hypervisor_hostname"
 

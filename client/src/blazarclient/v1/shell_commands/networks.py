@@ -19,6 +19,7 @@ class ListNetworks(_NetworkCommand, command.ListCommand):
     """List network segments that can be reserved."""
 
     plural = _("networks")
+    has_extra_keys = True
     list_columns = ("id", "network_type", "physical_network", "segment_id", "reservable")
     sort_by = "name"
 

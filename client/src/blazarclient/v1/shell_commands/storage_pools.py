@@ -20,6 +20,7 @@ class ListStoragePools(_StoragePoolCommand, command.ListCommand):
     """List storage pools whose capacity can be reserved."""
 
     plural = _("storage pools")
+    has_extra_keys = True
     list_columns = ("id", "name", "amounts", "reservable")
     sort_by = "name"
 
