@@ -157,3 +157,23 @@ def test_options_without_an_address_change_the_only_cloud(
     assert lists(without_openrc, stub)["scope"]["project"]["name"] == "p"
     assert lists(without_openrc, stub, "--os-project-name", "other")["scope"]["project"]["name"] == "other"
     assert lists(without_openrc, stub, *ZED)["identity"] == user("zed", "q")
+
+
+@pytest.mark.parametrize("kind", ["token", "v3token"])
+def test_a_token_is_sufficient_if_an_openrc_file_was_sourced(
+    blazar: Run, stub: Stub, environment: pytest.MonkeyPatch, kind: str
+) -> None:
+    environment.setenv("OS_USER_DOMAIN_NAME", "Default")
+
+    assert lists(blazar, stub, "--os-auth-type", kind, "--os-token", "T") == {
+        "identity": {"methods": ["token"], "token": {"id": "T"}},
+        "scope": {"project": {"name": "p", "domain": DOMAIN}},
+    }
+
+
+def test_a_token_in_the_environment_does_not_prevent_passwords(
+    blazar: Run, stub: Stub, environment: pytest.MonkeyPatch
+) -> None:
+    environment.setenv("OS_TOKEN", "T")
+
+    assert lists(blazar, stub)["identity"] == user("u", "p")

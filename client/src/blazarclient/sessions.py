@@ -36,8 +36,8 @@ _TWINS = dict(_PAIRS) | {name: found for found, name in _PAIRS}
 class Config(loader.OpenStackConfig):
     """Configuration of clouds: options, then the environment, then clouds.yaml.
 
-    openstacksdk alone would take most authentication options from clouds.yaml first. Some types of
-    authentication ignore options that they do not have.
+    openstacksdk alone would take most authentication options from clouds.yaml first, and fail for those that
+    the type of authentication does not have.
     """
 
     def __init__(self) -> None:
@@ -79,13 +79,18 @@ class Config(loader.OpenStackConfig):
         return self.get_one(argparse=options, auth=dict(self._auth))
 
     def auth_config_hook(self, config: dict[str, Any]) -> dict[str, Any]:
-        """Return *config* without the options that the type of authentication does not have."""
+        """Return *config* without ids and names that options replace."""
         found: dict[str, Any] = super().auth_config_hook(config)
-        found = {**self._without_twins(found), "auth": self._without_twins(found["auth"])}
-        if found.get("auth_type") in _AUTH_TYPES_WITH_ENDPOINT:
-            known = {each.dest for each in loading.get_plugin_options(found["auth_type"])}
-            auth = {key: value for key, value in found["auth"].items() if key in known}
-            return {**found, "auth": auth}
+        return {**self._without_twins(found), "auth": self._without_twins(found["auth"])}
+
+    def _validate_auth(self, config: dict[str, Any], loader: Any) -> dict[str, Any]:
+        """Return *config* with only the options that the type of authentication has.
+
+        An openrc file for passwords sets the domain of the user, for example, which tokens do not have.
+        """
+        known = {name.replace("-", "_") for each in loader.get_options() for name in _names(each)}
+        auth = {key: value for key, value in config["auth"].items() if key.replace("-", "_") in known}
+        found: dict[str, Any] = super()._validate_auth({**config, "auth": auth}, loader)
         return found
 
     def _without_twins(self, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,6 +104,11 @@ class Config(loader.OpenStackConfig):
     def _is_only_cloud_of_file(self) -> bool:
         """Return whether the default is the only cloud of clouds.yaml, which the user did not choose."""
         return not utils.env("OS_CLOUD") and self.default_cloud not in (None, "defaults", self.envvar_key)
+
+
+def _names(option: Any) -> list[str]:
+    """Return the names under which openstacksdk finds an option of a type of authentication."""
+    return [option.name, option.dest, *(each.name for each in option.deprecated)]
 
 
 def _names_a_service(argv: list[str]) -> bool:
