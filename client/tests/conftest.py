@@ -247,18 +247,26 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.Monke
     return monkeypatch
 
 
-def run_blazar(capsys: pytest.CaptureFixture[str], *words: str) -> Result:
-    """Run ``blazar`` in this process, restore the logging configuration, and return the result."""
+@contextmanager
+def kept_logging() -> Iterator[None]:
+    """Restore the configuration of logging when the context ends."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
-    capsys.readouterr()
     try:
-        code = shell.main(words)
-    except SystemExit as ended:
-        code = int(ended.code or 0)
+        yield
     finally:
         root.handlers[:] = handlers
         root.setLevel(level)
+
+
+def run_blazar(capsys: pytest.CaptureFixture[str], *words: str) -> Result:
+    """Run ``blazar`` in this process, and return the result."""
+    capsys.readouterr()
+    with kept_logging():
+        try:
+            code = shell.main(words)
+        except SystemExit as ended:
+            code = int(ended.code or 0)
     output = capsys.readouterr()
     return Result(code, output.out, output.err)
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .conftest import OPENRC
+from blazarclient import shell
+
+from .conftest import OPENRC, kept_logging
 
 if TYPE_CHECKING:
     from .conftest import Run, Stub
@@ -26,7 +28,8 @@ def clouds(stub: Stub, environment: pytest.MonkeyPatch, tmp_path: Path) -> Cloud
     environment.setenv("OS_CLIENT_CONFIG_FILE", str(tmp_path / "clouds.yaml"))
 
     def write(**described: dict[str, Any]) -> None:
-        found = {name: {"auth": auth, "region_name": "one"} for name, auth in described.items()}
+        common = {"region_name": "one", "api_timeout": 5}
+        found = {name: {"auth": auth, **common} for name, auth in described.items()}
         (tmp_path / "clouds.yaml").write_text(json.dumps({"clouds": found}))
 
     return write
@@ -177,3 +180,56 @@ def test_a_token_in_the_environment_does_not_prevent_passwords(
     environment.setenv("OS_TOKEN", "T")
 
     assert lists(blazar, stub)["identity"] == user("u", "p")
+
+
+def session_of(stub: Stub, *words: str) -> Any:
+    """Return the session of ``blazar lease-list`` with *words*."""
+    stub.respond({"leases": []})
+    program = shell.BlazarShell()
+    with kept_logging():
+        assert program.run([*words, "lease-list"]) == 0
+    return program.client.session
+
+
+@pytest.mark.usefixtures("blazar")
+def test_options_of_the_connection_reach_the_session(stub: Stub) -> None:
+    tls = ["--tls-ciphers", "ECDHE-ECDSA-AES256-GCM-SHA384", "--tls-min-version", "1.3"]
+
+    session = session_of(stub, *tls, "--timeout", "60")
+
+    assert (session.timeout, session.tls_ciphers, session.tls_min_version) == (60, tls[1], "1.3")
+
+
+def test_tls_options_may_be_in_the_environment(
+    blazar: Run, stub: Stub, environment: pytest.MonkeyPatch
+) -> None:
+    environment.setenv("OS_TLS_MIN_VERSION", "1.2")
+    environment.setenv("OS_TLS_CIPHERS", "ECDHE-ECDSA-AES256-GCM-SHA384")
+
+    session = session_of(stub)
+
+    assert (session.tls_ciphers, session.tls_min_version) == ("ECDHE-ECDSA-AES256-GCM-SHA384", "1.2")
+
+
+def test_the_timeout_is_that_of_the_option_then_of_the_cloud_then_600_seconds(
+    without_openrc: Run, stub: Stub, clouds: Clouds, prod: dict[str, str], environment: pytest.MonkeyPatch
+) -> None:
+    clouds(prod=prod, test=prod)
+
+    assert session_of(stub, "--os-cloud", "prod").timeout == 5
+    assert session_of(stub, "--os-cloud", "prod", "--timeout", "60").timeout == 60
+    environment.setenv("OS_AUTH_URL", prod["auth_url"])
+    for name, value in OPENRC.items():
+        environment.setenv(name, value)
+    assert session_of(stub).timeout == 600
+
+
+def test_the_durations_of_requests_are_printed_on_request(blazar: Run, stub: Stub) -> None:
+    stub.respond({"leases": []})
+
+    ran = blazar("--collect-timing", "lease-list", "-f", "json")
+
+    assert (ran.code, ran.out) == (0, "[]\n")
+    lines = [line.rpartition(" ")[0].rpartition(" ") for line in ran.err.splitlines()]
+    requests = {request: float(seconds) for request, _separator, seconds in lines}
+    assert 0 <= requests[f"GET {stub.url}/leases"] < 600

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import getpass
 import sys
 from collections.abc import Mapping, Set
 from typing import Any
 
-from keystoneauth1 import loading
+from keystoneauth1 import loading, session
 from openstack.config import loader
 
 from blazarclient import base, clock, exception, utils
@@ -76,7 +77,11 @@ class Config(loader.OpenStackConfig):
             # Otherwise openstacksdk knows only the region of the environment, and refuses others.
             from_environment["region_name"] = options.os_region_name
         self._auth = _auth_options(options, given)
-        return self.get_one(argparse=options, auth=dict(self._auth))
+        # The option has a default, which openstacksdk must not put before the timeout in clouds.yaml.
+        self._argv_timeout = "timeout" in given
+        found = self.get_one(argparse=options, auth=dict(self._auth))
+        _configure_session(found, options)
+        return found
 
     def auth_config_hook(self, config: dict[str, Any]) -> dict[str, Any]:
         """Return *config* without ids and names that options replace."""
@@ -104,6 +109,17 @@ class Config(loader.OpenStackConfig):
     def _is_only_cloud_of_file(self) -> bool:
         """Return whether the default is the only cloud of clouds.yaml, which the user did not choose."""
         return not utils.env("OS_CLOUD") and self.default_cloud not in (None, "defaults", self.envvar_key)
+
+
+def _configure_session(cloud: Any, options: argparse.Namespace) -> None:
+    """Apply the options of the connection that openstacksdk does not pass to its sessions."""
+    if not cloud.config.get("api_timeout"):
+        cloud.config["api_timeout"] = options.timeout
+    cloud.config["timing"] = cloud.config.get("timing") or options.collect_timing
+    # Older releases of keystoneauth1 have neither these options nor these arguments.
+    names = ("tls_ciphers", "tls_min_version")
+    tls = {name: value for name in names if (value := getattr(options, name, None))}
+    cloud.set_session_constructor(functools.partial(session.Session, **tls))
 
 
 def _names(option: Any) -> list[str]:

@@ -206,6 +206,16 @@ class BlazarShell(app.App):
         code: int = super().run_subcommand(list(argv))
         return code
 
+    def clean_up(self, cmd: Any, result: int, err: BaseException | None) -> None:
+        """Print the duration of each request of a command, with ``--collect-timing``."""
+        super().clean_up(cmd, result, err)
+        if not self.options.collect_timing or "cloud" not in vars(self):
+            return
+        session = self.cloud.get_session()
+        for each in session.get_timings():
+            self.stderr.write(f"{each.method} {each.url} {each.elapsed.total_seconds():.3f} s\n")
+        session.reset_timings()
+
     @cached_property
     def cloud(self) -> Any:
         """Return the configuration of the cloud, from options, environment and clouds.yaml."""
