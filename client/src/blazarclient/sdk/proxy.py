@@ -7,6 +7,7 @@ from typing import Any
 
 from openstack import exceptions, resource
 
+from blazarclient.sdk.base_resource import reason
 from blazarclient.sdk.queries import QueriesProxy
 from blazarclient.sdk.resources import (
     Allocation,
@@ -23,7 +24,6 @@ from blazarclient.sdk.resources import (
     StoragePoolAllocation,
     StoragePoolProperty,
     Subscription,
-    reason,
 )
 
 

@@ -9,7 +9,8 @@ from openstack import exceptions
 from openstack import proxy as sdk_proxy
 
 from blazarclient import base
-from blazarclient.sdk.resources import HeldResource, HistoryEntry, Lease, Offer, reason
+from blazarclient.sdk.base_resource import reason
+from blazarclient.sdk.resources import HeldResource, HistoryEntry, Lease, Offer
 
 Document = dict[str, Any]
 """A response of the API without its outer key."""

@@ -2,43 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from openstack import resource
 
-
-class _Resource(resource.Resource):
-    """Base of the resources; requests have no key around the object, but responses do."""
-
-    commit_method: Literal["PUT", "PATCH"] = "PUT"
-    _request_only: tuple[str, ...] = ()
-    """Keys of requests that are in no response."""
-
-    def create(self, session: Any, prepend_key: bool = False, *args: Any, **kwargs: Any) -> Any:
-        """Create the resource and return it."""
-        return super().create(session, prepend_key, *args, **kwargs)
-
-    def commit(self, session: Any, prepend_key: bool = False, *args: Any, **kwargs: Any) -> Any:
-        """Update the resource and return it."""
-        return super().commit(session, prepend_key, *args, **kwargs)
-
-    def _translate_response(
-        self, response: Any, has_body: bool | None = None, error_message: str | None = None, **kwargs: Any
-    ) -> None:
-        """Read the attributes from a response, or raise its error with the message of the service."""
-        if response.status_code >= 400 and error_message is None:
-            error_message = reason(response)
-        super()._translate_response(response, has_body, error_message, **kwargs)
-        if not self._request_only:
-            return
-        # openstacksdk sends a key only if its value differs from the one that the object has.
-        for key in self._request_only:
-            self._body.attributes.pop(key, None)
-        self._body.clean(self._request_only)
-        dict.update(self, self.to_dict())
+from blazarclient.sdk.base_resource import BaseResource, ResourceOf11
 
 
-class Lease(_Resource):
+class Lease(BaseResource):
     """Reservations for a project, from a start to an end date; dates are UTC."""
 
     base_path = "/leases"
@@ -61,7 +32,7 @@ class Lease(_Resource):
     updated_at = resource.Body("updated_at")
 
 
-class Host(_Resource):
+class Host(BaseResource):
     """A compute host that can be reserved; its extra capabilities are attributes."""
 
     base_path = "/os-hosts"
@@ -92,7 +63,7 @@ class Host(_Resource):
         return found[0] if found else None
 
 
-class FloatingIP(_Resource):
+class FloatingIP(BaseResource):
     """A floating IP that can be reserved."""
 
     base_path = "/floatingips"
@@ -108,7 +79,7 @@ class FloatingIP(_Resource):
     updated_at = resource.Body("updated_at")
 
 
-class Allocation(_Resource):
+class Allocation(BaseResource):
     """Current and future reservations of a host."""
 
     base_path = "/os-hosts/allocations"
@@ -122,7 +93,7 @@ class Allocation(_Resource):
     reservations = resource.Body("reservations", type=list)
 
 
-class ResourceProperty(_Resource):
+class ResourceProperty(BaseResource):
     """A property that requirements on hosts can use."""
 
     base_path = "/os-hosts/properties"
@@ -138,7 +109,7 @@ class ResourceProperty(_Resource):
     property_values = resource.Body("values", type=list)
 
 
-class Network(_Resource):
+class Network(BaseResource):
     """A network segment that can be reserved; extra capabilities are attributes."""
 
     base_path = "/networks"
@@ -166,16 +137,7 @@ class NetworkProperty(ResourceProperty):
     base_path = "/networks/properties"
 
 
-class _ResourceOf11(_Resource):
-    """Base of the resources that exist from API version 1.1 on."""
-
-    @classmethod
-    def _get_microversion(cls, *_args: Any, **_kwargs: Any) -> str:
-        """Return the version to request; the parameters depend on the release of openstacksdk."""
-        return "1.1"
-
-
-class Offer(_ResourceOf11):
+class Offer(ResourceOf11):
     """Resources that are held for a short time."""
 
     base_path = "/offers"
@@ -200,7 +162,7 @@ class Offer(_ResourceOf11):
     created_at = resource.Body("created_at")
 
 
-class Feed(_ResourceOf11):
+class Feed(ResourceOf11):
     """A calendar that anyone who has its address can read."""
 
     base_path = "/feeds"
@@ -232,7 +194,7 @@ class Feed(_ResourceOf11):
     last_used_on = resource.Body("last_used_on")
 
 
-class Maintenance(_ResourceOf11):
+class Maintenance(ResourceOf11):
     """Resources that no new lease gets for a period."""
 
     base_path = "/maintenance"
@@ -266,7 +228,7 @@ class Maintenance(_ResourceOf11):
     created_at = resource.Body("created_at")
 
 
-class Subscription(_ResourceOf11):
+class Subscription(ResourceOf11):
     """A subscription to notices of leases."""
 
     base_path = "/subscriptions"
@@ -311,7 +273,7 @@ class Subscription(_ResourceOf11):
     updated_at = resource.Body("updated_at")
 
 
-class StoragePool(_ResourceOf11):
+class StoragePool(ResourceOf11):
     """A storage pool whose capacity can be reserved; extra capabilities are attributes."""
 
     base_path = "/storage-pools"
@@ -329,19 +291,19 @@ class StoragePool(_ResourceOf11):
     is_reservable = resource.Body("reservable", type=bool)
 
 
-class StoragePoolAllocation(_ResourceOf11, Allocation):
+class StoragePoolAllocation(ResourceOf11, Allocation):
     """Current and future reservations of a storage pool."""
 
     base_path = "/storage-pools/allocations"
 
 
-class StoragePoolProperty(_ResourceOf11, ResourceProperty):
+class StoragePoolProperty(ResourceOf11, ResourceProperty):
     """A property that requirements on storage pools can use."""
 
     base_path = "/storage-pools/properties"
 
 
-class HistoryEntry(_ResourceOf11):
+class HistoryEntry(ResourceOf11):
     """An entry of a lease's history."""
 
     time = resource.Body("time")
@@ -350,7 +312,7 @@ class HistoryEntry(_ResourceOf11):
     text = resource.Body("text")
 
 
-class HeldResource(_ResourceOf11):
+class HeldResource(ResourceOf11):
     """A resource that a lease holds, such as a host or an address; ``name`` is its name."""
 
     reservation_id = resource.Body("reservation_id")
@@ -360,12 +322,3 @@ class HeldResource(_ResourceOf11):
     amount = resource.Body("amount", type=int)
     start_date = resource.Body("start_date")
     end_date = resource.Body("end_date")
-
-
-def reason(response: Any) -> str | None:
-    """Return the message of an error response, or None if the response is not one of the service."""
-    try:
-        body = response.json()
-    except ValueError:
-        return None
-    return body.get("error_message") if isinstance(body, dict) else None
