@@ -100,3 +100,16 @@ def test_client_weakness_50_the_proxy_can_be_installed_by_configuration(blazar: 
 
     assert (lease.name, lease.status) == ("n", "PENDING")
     assert stub.sent[0].headers["X-Auth-Token"].startswith("token-")
+
+
+def test_leases_are_read_in_pages(conn: Any) -> None:
+    names = {f"page {number}" for number in range(3)}
+    dates = {"start_date": "2031-01-01 10:00", "end_date": "2031-01-01 11:00", "reservations": []}
+    made = [conn.reservation.create_lease(name=name, **dates) for name in names]
+
+    found = [each.name for each in conn.reservation.leases(limit=2) if each.name in names]
+
+    assert sorted(found) == sorted(names)
+    assert len([*conn.reservation.leases(max_items=2)]) == 2
+    for each in made:
+        conn.reservation.delete_lease(each)

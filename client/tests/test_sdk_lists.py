@@ -1,7 +1,8 @@
-"""Lists of ``conn.reservation``: filters."""
+"""Lists of ``conn.reservation``: filters and pages."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -81,3 +82,49 @@ def test_unknown_filters_are_left_out_on_request(stub: Stub, proxy: Any) -> None
     found = proxy.leases(bogus="z", status="ACTIVE", allow_unknown_params=True)
 
     assert [each.id for each in found] == ["1"]
+
+
+PAGED = [
+    ("leases", "/leases", "leases", "id"),
+    ("hosts", "/os-hosts", "hosts", "id"),
+    ("floating_ips", "/floatingips", "floatingips", "id"),
+    ("allocations", "/os-hosts/allocations", "allocations", "resource_id"),
+]
+"""Method of the proxy, path, key of the list, and key of the id."""
+
+
+@pytest.mark.parametrize(("method", "path", "key", "name"), PAGED)
+def test_a_limit_is_the_size_of_the_pages_of_api_1_1(
+    stub: Stub, proxy: Any, method: str, path: str, key: str, name: str
+) -> None:
+    link = f"{stub.url}{path}?limit=1&marker=1"
+    stub.respond({key: [{name: "1"}], f"{key}_links": [{"rel": "next", "href": link}]})
+    stub.respond({key: [{name: "2"}]})
+
+    found = getattr(proxy, method)(limit=1)
+
+    assert [each.id for each in itertools.islice(found, 2)] == ["1", "2"]
+    assert [each.path for each in stub.sent] == [f"{path}?limit=1", f"{path}?limit=1&marker=1"]
+    assert {each.headers["OpenStack-API-Version"] for each in stub.sent} == {"reservation 1.1"}
+
+
+@pytest.mark.parametrize(("method", "path", "key", "name"), PAGED)
+def test_a_list_without_a_limit_is_that_of_api_1_0(
+    stub: Stub, proxy: Any, method: str, path: str, key: str, name: str
+) -> None:
+    stub.respond({key: [{name: "1"}, {name: "2"}, {name: "3"}]})
+
+    assert [each.id for each in getattr(proxy, method)(max_items=2, limit=None)] == ["1", "2"]
+    assert stub.calls == [("GET", path, None)]
+    assert "OpenStack-API-Version" not in stub.sent[0].headers
+
+
+@pytest.mark.parametrize("name", ["networks", "network_allocations", "storage_pools", "feeds"])
+@pytest.mark.parametrize("parameter", ["limit", "marker"])
+def test_a_limit_of_a_list_without_pages_is_refused(
+    stub: Stub, proxy: Any, name: str, parameter: str
+) -> None:
+    with pytest.raises(exceptions.InvalidResourceQuery, match=f"cannot be listed by {parameter}"):
+        getattr(proxy, name)(**{parameter: 1})
+
+    assert stub.sent == []

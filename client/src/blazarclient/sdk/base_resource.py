@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -9,13 +10,15 @@ from openstack import exceptions, resource
 
 from blazarclient.base import Record
 
-_OPTIONS = ("microversion", "headers", "max_items")
-"""Options of a list that are not part of its query."""
+PAGES = resource.QueryParameters()
+"""Parameters of a list that API 1.1 sends in pages: ``limit`` and ``marker``."""
+_PAGING = frozenset(("limit", "marker"))
 
 
 class BaseResource(resource.Resource):
     """Base of the resources; requests have no key around the object, but responses do."""
 
+    _query_mapping = resource.QueryParameters(include_pagination_defaults=False)
     commit_method: Literal["PUT", "PATCH"] = "PUT"
     _request_only: tuple[str, ...] = ()
     """Keys of requests that are in no response."""
@@ -50,6 +53,9 @@ class BaseResource(resource.Resource):
         paginated: bool = True,
         base_path: str | None = None,
         allow_unknown_params: bool = False,
+        *,
+        microversion: str | None = None,
+        max_items: int | None = None,
         **query: Any,
     ) -> Iterator[Any]:
         """Yield the resources that match *query*; see :meth:`openstack.resource.Resource.list`.
@@ -57,16 +63,19 @@ class BaseResource(resource.Resource):
         openstacksdk alone would ignore all keys in *query* that are no declared attributes.
 
         Raises:
-            InvalidResourceQuery: The resource has no such attribute.
+            InvalidResourceQuery: The resource has no such attribute, or its list has no pages.
         """
-        options = {key: query.pop(key) for key in _OPTIONS if key in query}
+        options = {"headers": query.pop("headers")} if "headers" in query else {}
         known, extra = cls._split(query, allow_unknown_params)
+        if microversion is None and any(known.get(each) is not None for each in _PAGING):
+            # API 1.0 ignores these parameters, so all pages would be the same.
+            microversion = "1.1"
         found: Iterator[Any] = super().list(
-            session, paginated, base_path, allow_unknown_params, **options, **known
+            session, paginated, base_path, allow_unknown_params, microversion=microversion, **options, **known
         )
         if extra:
             found = (each for each in found if all(each.get(key) == extra[key] for key in extra))
-        return found
+        return itertools.islice(found, max_items) if max_items else found
 
     @classmethod
     def _split(cls, query: Record, is_lenient: bool) -> tuple[Record, Record]:
@@ -75,7 +84,7 @@ class BaseResource(resource.Resource):
         named = {attributes.get(key, key): value for key, value in query.items()}
         declared = {*attributes.values(), *cls._query_mapping._mapping}
         extra = {key: value for key, value in named.items() if key not in declared}
-        refused = () if cls._allow_unknown_attrs_in_body else extra.keys()
+        refused = extra.keys() & _PAGING if cls._allow_unknown_attrs_in_body else extra.keys()
         if refused and not is_lenient:
             raise exceptions.InvalidResourceQuery(
                 message=f"{cls.__name__} cannot be listed by {', '.join(sorted(refused))}; "

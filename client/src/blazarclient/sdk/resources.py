@@ -6,7 +6,7 @@ from typing import Any
 
 from openstack import resource
 
-from blazarclient.sdk.base_resource import BaseResource, ResourceOf11
+from blazarclient.sdk.base_resource import PAGES, BaseResource, ResourceOf11
 
 
 class Lease(BaseResource):
@@ -15,6 +15,7 @@ class Lease(BaseResource):
     base_path = "/leases"
     resource_key = "lease"
     resources_key = "leases"
+    _query_mapping = PAGES
     allow_create = allow_fetch = allow_commit = allow_delete = allow_list = True
 
     #: ``PENDING``, ``ACTIVE``, ``TERMINATED``, ``ERROR``, or a transitional status.
@@ -38,6 +39,7 @@ class Host(BaseResource):
     base_path = "/os-hosts"
     resource_key = "host"
     resources_key = "hosts"
+    _query_mapping = PAGES
     allow_create = allow_fetch = allow_commit = allow_delete = allow_list = True
     _allow_unknown_attrs_in_body = True
 
@@ -69,6 +71,7 @@ class FloatingIP(BaseResource):
     base_path = "/floatingips"
     resource_key = "floatingip"
     resources_key = "floatingips"
+    _query_mapping = PAGES
     allow_create = allow_fetch = allow_delete = allow_list = True
 
     floating_ip_address = resource.Body("floating_ip_address")
@@ -86,7 +89,7 @@ class Allocation(BaseResource):
     resource_key = "allocation"
     resources_key = "allocations"
     allow_list = True
-    _query_mapping = resource.QueryParameters("lease_id", "reservation_id", include_pagination_defaults=False)
+    _query_mapping = resource.QueryParameters("lease_id", "reservation_id")
 
     resource_id = resource.Body("resource_id", alternate_id=True)
     #: Objects with ``id``, ``lease_id``, ``start_date`` and ``end_date``.
@@ -129,6 +132,7 @@ class NetworkAllocation(Allocation):
     """Current and future reservations of a network segment."""
 
     base_path = "/networks/allocations"
+    _query_mapping = resource.QueryParameters("lease_id", "reservation_id", include_pagination_defaults=False)
 
 
 class NetworkProperty(ResourceProperty):
@@ -295,6 +299,7 @@ class StoragePoolAllocation(ResourceOf11, Allocation):
     """Current and future reservations of a storage pool."""
 
     base_path = "/storage-pools/allocations"
+    _query_mapping = NetworkAllocation._query_mapping
 
 
 class StoragePoolProperty(ResourceOf11, ResourceProperty):
