@@ -143,6 +143,25 @@ def test_global_options_may_stand_anywhere(blazar: Run, stub: Stub) -> None:
         assert blazar("--os-region-name", "nowhere", *words).code == 0, words
 
 
+@pytest.mark.parametrize("flags", [["-v"], ["-vv"], ["-vvv"], ["-v", "-v"], ["-q"], ["-qq"], ["--quiet"]])
+def test_verbosity_may_be_set_after_the_command(blazar: Run, stub: Stub, flags: list[str]) -> None:
+    stub.respond({"leases": []})
+    stub.respond({"leases": []})
+
+    before, after = blazar(*flags, "lease-list"), blazar("lease-list", *flags)
+
+    assert (before.code, after.code) == (0, 0)
+    logged = ["/leases" in each.err for each in (before, after)]
+    assert logged == ["q" not in flags[0]] * 2
+
+
+def test_flags_that_are_not_all_global_are_those_of_the_command(blazar: Run, stub: Stub) -> None:
+    stub.respond({"leases": []})
+
+    assert blazar("lease-list", "-fjson").out == "[]\n"
+    assert blazar("lease-list", "-vx").code == 2
+
+
 def test_words_after_two_dashes_are_arguments_of_the_command(blazar: Run, stub: Stub) -> None:
     stub.respond({"leases": [LEASE | {"name": "--odd"}]})
     stub.respond({"lease": LEASE})

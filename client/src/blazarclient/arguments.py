@@ -7,6 +7,7 @@ option with the same name. Abbreviations are refused, because a new option could
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Collection, Sequence, Set
 from typing import Any
 
@@ -66,7 +67,16 @@ class GlobalParser(_argparse.ArgumentParser):
         while position < end:
             name, separator, _value = words[position].partition("=")
             action = None if name in own else self._option_string_actions.get(name)
+            is_global = action is not None or self._is_cluster(name, own)
             count = 1 if action is None or separator or action.nargs == 0 else 2
-            (rest if action is None else moved).extend(words[position : min(position + count, end)])
+            (moved if is_global else rest).extend(words[position : min(position + count, end)])
             position += count
         return moved, [*rest, *words[end:]]
+
+    def _is_cluster(self, word: str, own: Collection[str]) -> bool:
+        """Return whether *word* stands for several global options without a value, as ``-vv`` does."""
+        if not re.fullmatch("-[A-Za-z]{2,}", word):
+            return False
+        options = [f"-{letter}" for letter in word[1:]]
+        actions = [None if each in own else self._option_string_actions.get(each) for each in options]
+        return all(each is not None and each.nargs == 0 for each in actions)
