@@ -33,7 +33,7 @@ def test_a_lease_is_created_with_the_request_of_4_6(blazar: Run, stub: Stub) -> 
     )
 
     assert ran.code == 0
-    assert stub.calls[:-1] == [
+    assert stub.calls == [
         (
             "POST",
             "/leases",

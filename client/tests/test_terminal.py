@@ -15,7 +15,7 @@ import pytest
 
 from blazarclient import terminal
 
-from .command_samples import EVENT, HOST, HOSTS_ARGUMENT, ID, LEASE, RESERVATION, WHEN
+from .command_samples import EVENT, HOST, HOSTS_ARGUMENT, ID, LEASE, OTHER, RESERVATION, WHEN
 
 if TYPE_CHECKING:
     from .conftest import Run, Stub
@@ -271,3 +271,24 @@ def test_natural_order_compares_numbers_by_value() -> None:
         "Rack2-node10",
         "rack10-node1",
     ]
+
+
+@pytest.mark.usefixtures("plain")
+def test_a_second_lease_with_the_same_name_causes_a_warning(stub: Stub) -> None:
+    elsewhere = LEASE | {"id": "x", "project_id": "q"}
+    stub.respond({"lease": LEASE}, status=201)
+    stub.leases = [LEASE, LEASE | {"id": OTHER}, elsewhere, LEASE | {"id": "y", "name": "other"}]
+
+    ran = run_on_a_terminal("lease-create", *WHEN, "--reservation", HOSTS_ARGUMENT, "mine")
+
+    assert (ran[0], ran[2]) == (0, "Warning: 1 other lease(s) have the name 'mine'; use ids in commands\n")
+
+
+@pytest.mark.usefixtures("plain")
+def test_a_failed_search_for_leases_with_the_same_name_is_not_an_error(stub: Stub) -> None:
+    stub.respond({"lease": LEASE}, status=201)
+    stub.respond({"error_message": "no"}, status=403)
+
+    ran = run_on_a_terminal("lease-create", *WHEN, "--reservation", HOSTS_ARGUMENT, "mine")
+
+    assert (ran[0], ran[2]) == (0, "")

@@ -218,7 +218,8 @@ class CreateLease(command.CreateCommand, ShowAfterWaitCommand):
     def _show_new(
         self, created: Record, sent: Record, parsed_args: argparse.Namespace
     ) -> tuple[Sequence[str], Sequence[Any]]:
-        if parsed_args.formatter == "table":
+        # Programs read pipes; for them, the list of all leases would be a waste.
+        if self.on_terminal(parsed_args):
             self._warn_of_duplicate_names(created)
         return self.created(self.settled(created, parsed_args, sent), parsed_args)
 
