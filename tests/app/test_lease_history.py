@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
 import pytest
 from app.http_env import (
     ADMIN,
@@ -18,7 +21,8 @@ from app.http_env import (
 )
 from clocks import EPOCH
 
-from blazar.app.leases import plan
+from blazar.app.leases import plan, read
+from blazar.booking.context import Plugin
 from blazar.booking.history import history_view
 from blazar.booking.reasons import UNKNOWN, reason_for_lessee
 from blazar.domain.lease import LeaseId
@@ -27,7 +31,7 @@ from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.networks.plugin import Networks
 from blazar.plugins.volumes.plugin import Volumes
 from blazar.plugins.volumes.settings import VolumeSettings
-from blazar.ports.journal import JournalEntry
+from blazar.ports.journal import LONGEST_REASON, JournalEntry
 
 PLUGINS = {
     each.resource_type: each for each in (Hosts(HostSettings()), Networks(), Volumes(VolumeSettings()))
@@ -142,6 +146,43 @@ def test_an_entry_about_many_reservations_is_shortened(env: HttpEnv, monkeypatch
     (reason,) = journal(env, lease)
     assert len(reason) == 5_000
     assert reason.endswith("…")
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_history_is_made_from_the_latest_entries(env: HttpEnv, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read, "MOST_ENTRIES", 3)
+    lease = env.create(20, 60)
+    for end in range(61, 66):
+        env.change(lease, end_date=env.date(end))
+
+    found = texts(env, lease)
+
+    assert len(found) == 3
+    assert found[-1] == f"The lease was changed: end moved from {env.date(64)} to {env.date(65)}."
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_history_reads_no_more_of_a_lease_than_it_shows(
+    env: HttpEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lease = env.create(20, 60)
+    old = JournalEntry(
+        at=EPOCH, lease_id=LeaseId(lease["id"]), event="update", reason="end: x" + " " * 90_000
+    )
+    with env.context.store.begin() as transaction:
+        transaction.journal.append([old, replace(old, event="claims.released")])
+        transaction.commit()
+    entries: list[JournalEntry] = []
+
+    def note(found: Iterable[JournalEntry], plugins: Mapping[str, Plugin]) -> object:
+        entries.extend(found)
+        return history_view(entries, plugins)
+
+    monkeypatch.setattr(read, "history_view", note)
+
+    assert texts(env, lease) == ["The lease was created.", "The lease was changed."]
+    assert {each.event for each in entries} == {"create", "update"}
+    assert [len(each.reason) for each in entries] == [0, LONGEST_REASON]
 
 
 @pytest.mark.usefixtures("hosts")

@@ -11,6 +11,7 @@ from app.floatingips import make_pool
 from app.http_env import NEWER, STRANGER, HttpEnv, Json, good, host_reservation, quiet_settings
 
 from blazar.booking.event_types import NO_SHOW
+from blazar.db.journal import SqlJournal
 from blazar.domain.health import Diagnosis, Health
 from blazar.domain.lease import ResourceId
 from blazar.reconcile.periodic.tasks import OBSERVE_USE
@@ -70,6 +71,16 @@ def test_an_unused_lease_is_warned_of_and_ended(env: HttpEnv) -> None:
     assert "The lease was ended, because it was not used." in texts
     # The host is free for others, and the hours that the lease has had are counted.
     env.create("now", 600, min=2, max=2)
+
+
+def test_only_warnings_are_read_from_the_journal(env: HttpEnv, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(SqlJournal, "list")
+    lease = env.create(START, 600)
+
+    env.pass_time(START + 130)
+
+    assert env.status(lease) == "TERMINATED"
+    assert len(warnings(env)) == 1
 
 
 @pytest.mark.parametrize("when", [20, 100])

@@ -12,7 +12,7 @@ from samples import HOUR, at, make_lease
 from blazar.db.store import SqlStore
 from blazar.domain.errors import AlreadyExecuted
 from blazar.domain.lease import LeaseId, ReservationId
-from blazar.ports.journal import JournalEntry
+from blazar.ports.journal import LONGEST_REASON, JournalEntry
 from blazar.ports.outbox import Message
 
 LEASE = LeaseId("lease")
@@ -59,6 +59,20 @@ class TestJournal:
         with store.read() as transaction:
             assert transaction.journal.list("lease") == (first, second)
             assert transaction.journal.list("unknown") == ()
+
+    def test_the_latest_entries_with_some_events_have_short_reasons(self, store: SqlStore) -> None:
+        entries = [entry(f"e{number % 3}", reason=str(number) + "ü" * 20_000) for number in range(9)]
+        with store.begin() as transaction:
+            transaction.journal.append([*entries, entry("e0", LeaseId("other"))])
+            transaction.commit()
+
+        with store.read() as transaction:
+            found = transaction.journal.list_latest("lease", ["e0", "e2"], 3)
+            assert transaction.journal.list_latest("lease", [], 3) == ()
+
+        assert found == tuple(
+            replace(entries[number], reason=entries[number].reason[:LONGEST_REASON]) for number in (5, 6, 8)
+        )
 
     def test_a_request_is_executed_once_for_a_lease(self, store: SqlStore) -> None:
         executed = entry("create", executed_request_id="req-1")

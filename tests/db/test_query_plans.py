@@ -1,4 +1,4 @@
-"""Statements about single reservations use an index, because their tables grow for years."""
+"""Statements about single reservations and leases use an index, because their tables grow for years."""
 
 from __future__ import annotations
 
@@ -21,8 +21,16 @@ ACTS: Final[dict[str, tuple[Callable[[Transaction], object], tuple[str, ...]]]] 
         lambda tx: tx.journal.known_reservations(["one", "two"]),
         ("SELECT DISTINCT journal",),
     ),
+    "history": (
+        lambda tx: tx.journal.list_latest("lease", ["update", "create"], 1_000),
+        ("SELECT journal.id",),
+    ),
 }
-INDEXES: Final = {"usage": "ix_held_periods_reservation_id", "journal": "ix_journal_reservation_id"}
+INDEXES: Final = {
+    "usage": "ix_held_periods_reservation_id",
+    "journal": "ix_journal_reservation_id",
+    "history": "_journal_lease_id",
+}
 EXPLAIN: Final = {"sqlite": "EXPLAIN QUERY PLAN ", "mysql": "EXPLAIN ", "postgresql": "EXPLAIN "}
 
 

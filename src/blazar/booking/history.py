@@ -52,6 +52,22 @@ _EVENTS: Final = {
     ("before_end_lease", "DONE"): "The end of the lease was announced.",
     ("before_end_lease", "ERROR"): "The action before the end of the lease failed.",
 }
+EVENTS: Final = frozenset(
+    {
+        *_LEASE_EVENTS,
+        "update",
+        "lease.status",
+        "event.status",
+        "reservation.status",
+        "reservation.waits",
+        "reservation.moved",
+        "reservation.flags",
+        results.RESULT,
+    }
+)
+"""The events of entries that may have a sentence."""
+MOST_ENTRIES: Final = 1_000
+"""The most entries that a history is made from, the latest ones: each of any number of updates adds one."""
 _RESOURCES: Final = re.compile(r"(?:^|; )resources: (\d+) added, (\d+) released(?:$|;)")
 _RESERVATIONS: Final = re.compile(r"(?:^|; )reservation \S+ (added|removed)(?=$|;)")
 _MOVED: Final = re.compile(r"(start|end): (\d{4}-\d\d-\d\d \d\d:\d\d) -> (\d{4}-\d\d-\d\d \d\d:\d\d)")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -14,9 +14,13 @@ from blazar.db.connection import Connection
 from blazar.db.tables import journal, sweep_findings
 from blazar.domain.lease import LeaseId
 from blazar.domain.portions import in_portions
-from blazar.ports.journal import DELETE, JournalEntry
+from blazar.ports.journal import DELETE, LONGEST_REASON, JournalEntry
 
 _INSERT_ENTRY: Final = sa.insert(journal)
+_WITH_SHORT_REASON: Final = [
+    sa.func.substr(each, 1, LONGEST_REASON).label(each.name) if each is journal.c.reason else each
+    for each in journal.c
+]
 _AT_ONCE: Final = 1_000
 """The most ids in one statement."""
 
@@ -60,12 +64,20 @@ class SqlJournal:
         parts = in_portions(sorted(lease_ids), _AT_ONCE)
         return tuple(chain.from_iterable(self._list(journal.c.lease_id.in_(some) & which) for some in parts))
 
+    def list_latest(self, lease_id: str, events: Collection[str], limit: int) -> tuple[JournalEntry, ...]:
+        """Return a lease's latest entries with these events, oldest first; long reasons are cut."""
+        which = (journal.c.lease_id == lease_id) & journal.c.event.in_(sorted(events))
+        latest = sa.select(*_WITH_SHORT_REASON).where(which).order_by(journal.c.id.desc()).limit(limit)
+        return self._entries(latest)[::-1]
+
     def list(self, lease_id: str) -> tuple[JournalEntry, ...]:
         """Return a lease's entries, oldest first."""
         return self._list(journal.c.lease_id == lease_id)
 
     def _list(self, which: sa.ColumnElement[bool]) -> tuple[JournalEntry, ...]:
-        query = sa.select(journal).where(which).order_by(journal.c.id)
+        return self._entries(sa.select(journal).where(which).order_by(journal.c.id))
+
+    def _entries(self, query: sa.Select[Any]) -> tuple[JournalEntry, ...]:
         return tuple(
             JournalEntry(**{key: value for key, value in row._mapping.items() if key != "id"})
             for row in self._connection.execute(query)

@@ -16,7 +16,7 @@ DELETE: Final = "delete"
 """The event name of the journal entry for a request to delete a lease."""
 
 LONGEST_REASON: Final = 8_000
-"""The most characters of a reason that contains what a request asked for."""
+"""The most characters of a reason that has what a request asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +55,12 @@ class Journal(Protocol):
         self, event: str, lease_ids: Collection[LeaseId] | None = None
     ) -> tuple[JournalEntry, ...]:
         """Return the entries with this event, of these leases or of all; of each, oldest first."""
+
+    def list_latest(self, lease_id: str, events: Collection[str], limit: int) -> tuple[JournalEntry, ...]:
+        """Return a lease's latest entries with these events, oldest first.
+
+        Reasons that are longer than :data:`LONGEST_REASON`, of entries of older releases, are cut.
+        """
 
     def list(self, lease_id: str) -> tuple[JournalEntry, ...]:
         """Return a lease's entries, oldest first."""

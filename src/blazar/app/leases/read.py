@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from blazar.booking.context import Context
-from blazar.booking.history import history_view
+from blazar.booking.history import EVENTS, MOST_ENTRIES, history_view
 from blazar.booking.progress import progress_views
 from blazar.booking.views import JsonObject, held_view, lease_view
 from blazar.domain.errors import LeaseNotFound, OwnerMismatch
@@ -84,10 +84,14 @@ def _use(context: Context, reservation: Reservation) -> JsonObject | None:
 
 
 def list_lease_history(context: Context, lease_id: str) -> Sequence[JsonObject]:
-    """Return what happened to a lease, oldest first, in plain words. Raises LeaseNotFound."""
+    """Return what happened to a lease, oldest first, in plain words. Raises LeaseNotFound.
+
+    Of a lease that was changed very often, only the latest part is returned.
+    """
     lease = read_lease(context, lease_id)
     with context.store.read() as transaction:
-        return history_view(transaction.journal.list(lease.id), context.plugins)
+        entries = transaction.journal.list_latest(lease.id, EVENTS, MOST_ENTRIES)
+    return history_view(entries, context.plugins)
 
 
 def read_lease(context: Context, lease_id: str, expected: Owner | None = None) -> Lease:

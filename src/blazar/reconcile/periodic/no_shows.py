@@ -122,5 +122,5 @@ def _warned_at(transaction: Transaction, lease: Lease, begin: datetime) -> datet
     Earlier ones are no longer valid: after a failure, or a gap in the observations, the grace period starts
     again.
     """
-    warnings = (each.at for each in transaction.journal.list(lease.id) if each.event == WARNED)
+    warnings = (each.at for each in transaction.journal.list_event(WARNED, [lease.id]))
     return min((each for each in warnings if each >= begin), default=None)
