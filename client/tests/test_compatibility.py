@@ -253,8 +253,11 @@ def test_patterns_of_ids_are_kept() -> None:
     assert re.match(command.UUID_PATTERN, some)
     assert not re.match(command.UUID_PATTERN, some.replace("-", ""))
     for pattern in (hosts.HOST_ID_PATTERN, allocations.RESOURCE_ID_PATTERN):
-        assert re.fullmatch(pattern, "12")
-        assert not re.fullmatch(pattern, "1-host")
+        # Programs use them with each function.
+        for match in (re.match, re.fullmatch, re.search):
+            assert match(pattern, "12")
+            assert not match(pattern, "1-host")
+            assert not match(pattern, "host-1")
 
 
 def test_the_table_of_reservation_keys_is_kept() -> None:

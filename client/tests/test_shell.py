@@ -320,6 +320,14 @@ def test_deprecated_options_take_precedence(blazar: Run, stub: Stub, environment
     assert blazar("--os-interface", "admin", "lease-list").code == 0
 
 
+def test_the_version_header_does_not_depend_on_the_type_in_the_catalogue(blazar: Run, stub: Stub) -> None:
+    stub.respond({"leases": []})
+    version = ["--os-reservation-api-version", "1.0", "--os-endpoint-override", stub.url]
+
+    assert blazar("--service-type", "resv2", *version, "lease-list").code == 0
+    assert stub.sent[0].headers["OpenStack-API-Version"] == "reservation 1.0"
+
+
 def test_without_a_command_the_prompt_is_interactive(
     blazar: Run, stub: Stub, environment: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

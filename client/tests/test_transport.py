@@ -141,6 +141,20 @@ def test_the_endpoint_can_be_overridden(stub: Stub, session: ksa_session.Session
     assert Client(session=session, endpoint_override=stub.url).lease.list() == []
 
 
+def test_the_version_header_names_the_service_and_not_its_type_in_the_catalogue(
+    stub: Stub, session: ksa_session.Session
+) -> None:
+    stub.respond({"leases": []})
+    stub.respond({"leases": []})
+    versions: tuple[dict[str, str], ...] = ({"default_microversion": "1.0"}, {})
+
+    for given in versions:
+        client = Client(session=session, service_type="resv2", endpoint_override=stub.url, **given)
+        client.lease.list()
+
+    assert [each.headers.get("OpenStack-API-Version") for each in stub.sent] == ["reservation 1.0", None]
+
+
 def test_the_region_is_selected_from_the_catalogue(session: ksa_session.Session) -> None:
     client = blazar_client.Client(session=session, region_name="two")
 
@@ -360,6 +374,7 @@ def test_exceptions_can_be_pickled() -> None:
         ("http://h/v1/", "http://h/v1/"),
         ("http://h/v1/%(project_id)s", "http://h/v1/%(project_id)s"),
         ("http://h/reservation/v2.0", "http://h/reservation/v2.0"),
+        ("http://h/v2cloud/reservation", "http://h/v2cloud/reservation/v1"),
     ],
 )
 def test_a_url_without_a_version_is_completed(given: str, used: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 from urllib.parse import quote, urlencode, urlsplit
@@ -19,7 +20,9 @@ Record = dict[str, Any]
 """A JSON object of the service."""
 Records = list[Record]
 
-API_1_1 = {"OpenStack-API-Version": "reservation 1.1"}
+SERVICE_TYPE = "reservation"
+"""Type of the service in the header of the API version."""
+API_1_1 = {"OpenStack-API-Version": f"{SERVICE_TYPE} 1.1"}
 """Headers of requests to endpoints that API 1.0 does not have."""
 TIMEOUT_SECONDS = 600
 """Timeout of requests with a URL and a token; older services may take minutes to delete an active lease."""
@@ -51,6 +54,9 @@ class SessionClient(adapter.LegacyJsonAdapter):
             BlazarClientException: The status is 400 or more.
         """
         kwargs["raise_exc"] = False
+        if self.default_microversion is not None or kwargs.get("microversion") is not None:
+            # The type in the catalogue is configurable; the type in the header is not.
+            kwargs.setdefault("microversion_service_type", SERVICE_TYPE)
         response, body = super().request(url, method, **kwargs)
         seconds = _seconds_before_retry(method, response)
         if self._pause_before_retry is not None and seconds is not None:
@@ -162,10 +168,9 @@ class BaseClientManager:
 
 
 def with_version(url: str) -> str:
-    """Return the URL of the service, with ``/v1`` appended if it contains no version."""
-    segments = urlsplit(url).path.split("/")
-    names_a_version = any(each[:1] == "v" and each[1:2].isdigit() for each in segments)
-    return url if names_a_version else f"{url.rstrip('/')}/v1"
+    """Return the URL of the service, with ``/v1`` appended if no segment of its path is a version."""
+    has_version = any(re.fullmatch(r"v\d+(\.\d+)?", each) for each in urlsplit(url).path.split("/"))
+    return url if has_version else f"{url.rstrip('/')}/v1"
 
 
 def path(*segments: object, **query: str | None) -> str:

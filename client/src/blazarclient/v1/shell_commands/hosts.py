@@ -11,7 +11,7 @@ from blazarclient.base import Record, Records
 from blazarclient.i18n import _
 from blazarclient.v1.shell_commands import capabilities, host_options
 
-HOST_ID_PATTERN = r"[0-9]+"
+HOST_ID_PATTERN = r"^[0-9]+$"
 """Pattern of a whole host id."""
 
 
