@@ -114,8 +114,8 @@ def test_client_weakness_44_a_lease_can_have_a_duration(blazar: Run, stub: Stub)
         (["--start-date", "2031-01-01 12:00", "--end-date", "2031-01-01 11:00"], "is before the start date"),
         (["--end-date", "2001-01-01 11:00"], "is before the start date"),
         ([*WHEN, "--before-end-date", "2031-01-01 13:00"], "is not between"),
-        (["--start-date", "soon"], "Invalid date 'soon'"),
-        (["--duration", "long"], "Invalid duration 'long'"),
+        (["--start-date", "soon"], "The lease parameters are incorrect. Invalid date 'soon'; use one"),
+        (["--duration", "long"], "Invalid time format for option. 'long' is not a duration; use"),
         (["--reservation", "resource_type=physical:host,mim=1"], "did you mean min?"),
         (["--physical-reservation", "min=1"], "missing keys of a physical:host reservation: max"),
         (["--event", "event_type=x"], "event_date is missing"),
@@ -211,7 +211,7 @@ def test_an_invalid_duration_in_a_file_is_refused(blazar: Run, stub: Stub, tmp_p
     ran = blazar("lease-create", "--from-file", "lease.yaml")
 
     assert (ran.code, stub.sent) == (1, [])
-    assert "Invalid duration '8': use numbers with the units" in ran.err
+    assert "Invalid time format for option. '8' is not a duration; use numbers with the units" in ran.err
 
 
 def test_a_dry_run_asks_the_service(blazar: Run, stub: Stub) -> None:
@@ -330,7 +330,7 @@ def test_client_weakness_52_several_leases_are_deleted_at_once(blazar: Run, stub
     ran = blazar("lease-delete", ID, "missing", OTHER)
 
     assert (ran.code, ran.out) == (1, f"Deleted lease: {ID}\nDeleted lease: {OTHER}\n")
-    assert "missing: Unable to find lease with name 'missing'" in ran.err
+    assert "missing: Unable to find resource with name 'missing': there is no such lease" in ran.err
 
 
 def test_client_weakness_52_missing_leases_can_be_ignored(blazar: Run, stub: Stub) -> None:

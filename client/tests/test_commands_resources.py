@@ -35,7 +35,7 @@ def test_a_name_without_a_unique_match_is_refused(blazar: Run, stub: Stub) -> No
     several, none = blazar("lease-show", "mine"), blazar("lease-show", "mine")
 
     assert (several.code, none.code) == (1, 1)
-    assert "More than one lease matches 'mine'" in several.err
+    assert "more than one appropriate resources for the name 'mine' and type 'lease'; use" in several.err
     assert "Unable to find" in none.err
 
 

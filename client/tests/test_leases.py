@@ -236,7 +236,10 @@ def minute(instant: datetime) -> str:
         ({"reservations": []}, "either an end or a duration"),
         ({"end": "2030-01-01 12:00", "duration": "1h", "reservations": []}, "either an end or a duration"),
         ({"end": "2030-01-01 12:00"}, "reservations are missing"),
-        ({"duration": "long", "reservations": []}, "Invalid duration 'long'"),
+        (
+            {"duration": "long", "reservations": []},
+            "Invalid time format for option. 'long' is not a duration",
+        ),
         ({"duration": timedelta(days=9999999), "reservations": []}, "after the year 9999"),
     ],
 )

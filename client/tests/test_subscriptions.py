@@ -64,7 +64,7 @@ def test_mistakes_are_explained(embedded: Run) -> None:
 
     assert (mail.code, "mail is not enabled here" in mail.err) == (1, True)
     assert (inside.code, "address 127.0.0.1 is not allowed" in inside.err) == (1, True)
-    assert (soon.code, "Invalid duration" in soon.err) == (1, True)
+    assert (soon.code, "Invalid time format for option." in soon.err) == (1, True)
     assert code.code == 1
 
 

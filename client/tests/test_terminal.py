@@ -201,7 +201,7 @@ def test_a_name_takes_precedence_over_a_short_id(blazar: Run, stub: Stub) -> Non
 
 
 @pytest.mark.parametrize(
-    ("short", "reason"), [("11111111", "More than one lease matches"), ("1111111", "Unable to find")]
+    ("short", "reason"), [("11111111", "more than one appropriate resources"), ("1111111", "Unable to find")]
 )
 def test_a_short_id_without_a_unique_match_is_refused(
     blazar: Run, stub: Stub, short: str, reason: str

@@ -99,11 +99,15 @@ def test_a_missing_or_ambiguous_name_is_refused(stub: Stub, client: Client) -> N
     for _ in range(2):
         stub.respond({"leases": [{"id": "1", "name": "a"}, {"id": "2", "name": "a"}]})
 
-    with pytest.raises(exception.NotFound, match="Unable to find lease with name 'b'") as caught:
+    with pytest.raises(
+        exception.NotFound, match="Unable to find resource with name 'b': there is no such lease"
+    ) as caught:
         find(client, "b")
     assert caught.value.kwargs == {"code": 404, "status_code": 404}
-    with pytest.raises(exception.NoUniqueMatch):
+    with pytest.raises(exception.NoUniqueMatch) as several:
         find(client, "a")
+    sentence = "more than one appropriate resources for the name 'a' and type 'lease'"
+    assert sentence in str(several.value)
 
 
 # --- durations --------------------------------------------------------------------------------------------
@@ -145,7 +149,9 @@ def test_a_duration_is_a_number_and_a_unit(text: str, seconds: int) -> None:
 )
 def test_other_text_is_refused_with_a_client_exception(text: Any) -> None:
     for read in (utils.from_elapsed_time_to_seconds, utils.from_elapsed_time_to_delta):
-        with pytest.raises(exception.BlazarClientException, match=r"Invalid duration") as caught:
+        with pytest.raises(
+            exception.BlazarClientException, match=r"^Invalid time format for option\. "
+        ) as caught:
             read(text)
         assert caught.value.code == 400
 

@@ -28,12 +28,18 @@ def parse(text: str) -> timedelta:
         position = match.end()
     if not parts or position != len(text):
         raise exception.InvalidDuration(
-            _("Invalid duration %r: use numbers with the units w, d, h, m, s, such as 90m or 1d12h") % text
+            _(
+                "Invalid time format for option. "
+                "%r is not a duration; use numbers with the units w, d, h, m, s, such as 90m or 1d12h"
+            )
+            % text
         )
     try:
         return timedelta(**parts)
     except OverflowError:
-        raise exception.InvalidDuration(_("Invalid duration %r: longer than 999999999 days") % text) from None
+        raise exception.InvalidDuration(
+            _("Invalid time format for option. %r is longer than 999999999 days") % text
+        ) from None
 
 
 def whole_minutes(text: str) -> str:

@@ -78,7 +78,7 @@ def to_create(args: argparse.Namespace, date_reader: DateReader, *, needs_name: 
         DuplicatedLeaseParameters: A key of a reservation occurs twice.
     """
     lease = without_dates(args, date_reader, needs_name=needs_name)
-    start = date_reader.read("start_date", args.start_date or lease.pop("start_date", None) or dates.NOW)
+    start = _read(date_reader, "start_date", args.start_date or lease.pop("start_date", None) or dates.NOW)
     before_end = args.before_end_date or lease.pop("before_end_date", None)
     end = _end(args, lease, start, date_reader)
     lease = {
@@ -87,7 +87,7 @@ def to_create(args: argparse.Namespace, date_reader: DateReader, *, needs_name: 
         "end": end,
         "reservations": lease["reservations"],
         "events": lease["events"],
-        "before_end": date_reader.read("before_end_date", before_end) if before_end else None,
+        "before_end": _read(date_reader, "before_end_date", before_end) if before_end else None,
     }
     _check(lease, date_reader)
     return lease
@@ -161,6 +161,18 @@ def to_update(args: argparse.Namespace, date_reader: DateReader, changes: Change
     return values
 
 
+def _read(date_reader: DateReader, key: str, text: str) -> str:
+    """Return a date of a new lease, in the format of requests; an error begins as in release 4.6.
+
+    Raises:
+        InvalidDate, InvalidDuration: *text* is not a date.
+    """
+    try:
+        return date_reader.read(key, text)
+    except (exception.InvalidDate, exception.InvalidDuration) as error:
+        raise type(error)(_("The lease parameters are incorrect. %s") % error) from None
+
+
 def _end(args: argparse.Namespace, given: Record, start: str, date_reader: DateReader) -> str:
     begins = date_reader.instant(start)
     duration = args.duration or (None if args.end_date else given.get("duration"))
@@ -170,7 +182,7 @@ def _end(args: argparse.Namespace, given: Record, start: str, date_reader: DateR
         return end
     date = args.end_date or given.get("end_date")
     if date:
-        return date_reader.read("end_date", date)
+        return _read(date_reader, "end_date", date)
     default = date_reader.now + DEFAULT_DURATION
     return utils.render_date(default if default > begins else begins + DEFAULT_DURATION)
 

@@ -113,11 +113,16 @@ def find_resource_id_by_name_or_id(
     names = {"resource": resource_type, "name": name_or_id}
     if not matches:
         raise exception.NotFound(
-            _("Unable to find %(resource)s with name '%(name)s'") % names, status_code=404
+            _("Unable to find resource with name '%(name)s': there is no such %(resource)s") % names,
+            status_code=404,
         )
     if len(matches) > 1:
         raise exception.NoUniqueMatch(
-            _("More than one %(resource)s matches '%(name)s'; use the id instead") % names
+            _(
+                "There are more than one appropriate resources for the name '%(name)s' "
+                "and type '%(resource)s'; use the id instead"
+            )
+            % names
         )
     return str(matches[0])
 
@@ -132,7 +137,8 @@ def from_elapsed_time_to_seconds(text: str, pos_sign: bool = True) -> int:
     # A longer number exceeds the year 9999 in any unit.
     if not match or len(match[1]) > 18:
         raise exception.BlazarClientException(
-            _("Invalid duration %r: write a whole number and one of s, m, h, d, such as 90m") % (text,),
+            _("Invalid time format for option. %r is not a whole number and one of s, m, h, d, such as 90m")
+            % (text,),
             code=400,
         )
     seconds = int(match[1]) * _SECONDS[match[2]]
@@ -150,7 +156,7 @@ def from_elapsed_time_to_delta(text: str, pos_sign: bool = True) -> timedelta:
         return timedelta(seconds=seconds)
     except OverflowError:
         raise exception.BlazarClientException(
-            _("Invalid duration %r: longer than 999999999 days") % text, code=400
+            _("Invalid time format for option. %r is longer than 999999999 days") % text, code=400
         ) from None
 
 
