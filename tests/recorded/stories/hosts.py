@@ -35,7 +35,7 @@ HOSTS = Story(
         post("/v1/os-hosts", {"name": "h1", "k" * 65: "x"}),
         post("/v1/os-hosts", {"name": "h1", "": "x"}),
         post("/v1/os-hosts", {"name": "h1", "rack": None}),
-        post("/v1/os-hosts", {"name": "h1", "vcpus": "99"}),
+        post("/v1/os-hosts", {"name": "h1", "created_at": "99"}),
         post("/v1/os-hosts", {"name": "h1", "reservable": False}),
         post("/v1/os-hosts", {"name": "h1", "rack": "r1", "slots": 8, "ssd": True, "empty": "", "load": 1.5}),
         post("/v1/os-hosts", {"name": "h1"}),
