@@ -106,6 +106,15 @@ def test_a_lease_is_created_with_keystone_authentication_and_printed_as_json(
     assert stub.sent[0].headers["X-Auth-Token"].startswith("token-")
 
 
+def test_a_lease_without_reservations_is_created_with_a_warning(openstack: Run, stub: Stub) -> None:
+    stub.respond({"lease": {"id": "l", "name": "mine", "reservations": []}}, status=201)
+
+    ran = openstack("reservation", "lease", "create", "mine", "-f", "json")
+
+    assert (ran.code, stub.sent[0].body["reservations"]) == (0, [])
+    assert "Warning: the lease has no reservations" in ran.err
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
