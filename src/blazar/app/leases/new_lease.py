@@ -62,7 +62,7 @@ def parse_new_lease(context: Context, caller: Caller, body: JsonObject) -> NewLe
     check_new_dates(start, end, now)
     reservations = parse_items(context, caller, items)
     return NewLease(
-        id=_lease_id(context, caller),
+        id=id_of_request(context, caller),
         name=parse_name(body["name"]),
         start=start,
         end=end,
@@ -71,8 +71,8 @@ def parse_new_lease(context: Context, caller: Caller, body: JsonObject) -> NewLe
     )
 
 
-def _lease_id(context: Context, caller: Caller) -> LeaseId:
-    """Return the id of the lease that a request creates; each execution of the request has the same one."""
+def id_of_request(context: Context, caller: Caller) -> LeaseId:
+    """Return the id of the lease or offer that a request makes; each execution of it has the same one."""
     # With a source of its own, a run is reproducible, and the ids of requests are random.
     if context.new_id is not new_uuid or not caller.request_id:
         return LeaseId(context.new_id())

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
-from blazar.app.idempotency import KeyedRequest, keyed_request, perform_once, store_answer
+from blazar.app.idempotency import KeyedRequest, keyed_request, perform_once, performed_or_found, store_answer
 from blazar.app.leases.new_lease import NewLease, allocations_of, new_lease, provided
 from blazar.app.leases.requests import NewReservation, parse_name
 from blazar.app.offers.read import read_offer
@@ -26,11 +27,14 @@ from blazar.booking.transitions import announce, record_request
 from blazar.booking.views import lease_view
 from blazar.domain.errors import InvalidParameter, MissingParameter
 from blazar.domain.interval import Interval
-from blazar.domain.lease import Lease
+from blazar.domain.lease import Lease, LeaseId
 from blazar.domain.offers import Offer
 from blazar.ports.manager import Caller
 
 JsonObject = Mapping[str, object]
+
+_CREATED: Final = "create"
+"""The event in the journal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +79,13 @@ def commit_offer(
         Conflict: A resource has failed, and no other is free; the offer remains.
     """
     request = _parse(caller, body, keyed)
-    offer = _read(context, request)
+    return performed_or_found(
+        lambda: _commit(context, request), lambda: _committed_by_same_request(context, request)
+    )
+
+
+def _commit(context: Context, request: _Request) -> JsonObject:
+    caller, offer = request.caller, _read(context, request)
     if not (request.name or offer.name):
         raise MissingParameter("name")
     with context.log_context.working_on(lease_id=offer.id):
@@ -90,6 +100,19 @@ def commit_offer(
             )
     wake_for(context, first_pass_of(context, lease))
     return view
+
+
+def _committed_by_same_request(context: Context, request: _Request) -> JsonObject | None:
+    """Return the lease that another execution of this request has created from the offer; else None."""
+    request_id = request.caller.request_id
+    if not request_id:
+        return None
+    with context.store.read(of_one_instant=False) as transaction:
+        lease = transaction.leases.find(LeaseId(request.offer_id))
+        created = transaction.journal.list_latest(request.offer_id, (_CREATED,), 1)
+    if lease is None or not any(each.request_id == request_id for each in created):
+        return None
+    return lease_view(lease, context.plugins)
 
 
 def _parse(caller: Caller, body: JsonObject, keyed: KeyedRequest | None) -> _Request:
@@ -139,7 +162,7 @@ def _commit_once(
             transaction.leases.insert(lease)
             transaction.allocations.insert(booked)
         transaction.work.plan({lease.id: first_pass_of(context, lease)})
-        record_request(context, transaction, lease, "create", request.caller)
+        record_request(context, transaction, lease, _CREATED, request.caller)
         announce(context, transaction, view, event_types.CREATED)
         work.enforcing.commit(transaction)
         # The claim above waits for others, so this is the last moment at which the offer can expire.

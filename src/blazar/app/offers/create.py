@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from blazar.app.idempotency import KeyedRequest, keyed_request, perform_once, store_answer
+from blazar.app.idempotency import KeyedRequest, keyed_request, perform_once, performed_or_found, store_answer
 from blazar.app.leases.new_lease import NewLease, allocations_of, new_lease, parse_new_lease
 from blazar.app.leases.refusals import explaining
 from blazar.app.leases.wishes import held_by, looked_up, searches_for
-from blazar.app.offers.read import offer_view
+from blazar.app.offers.read import made_by_same_request, offer_view
 from blazar.app.request_work import RequestWork, request_work
 from blazar.booking.context import Context
 from blazar.booking.retrying import retrying
@@ -79,9 +79,24 @@ def create_offer(
         raise InvalidPeriod("end_date: the offer would have ended before it can be committed")
     lead = context.settings.leases.before_end_lead
     before_end = before_end_for_new(request.before_end, request.start, request.end, lead)
+    request = replace(request, keyed=keyed)
+    return performed_or_found(
+        lambda: _create(context, caller, request, body, before_end, terms),
+        lambda: made_by_same_request(context, caller, request.id),
+    )
+
+
+def _create(
+    context: Context,
+    caller: Caller,
+    request: NewLease,
+    body: JsonObject,
+    before_end: datetime | None,
+    terms: OfferTerms,
+) -> JsonObject:
     with context.log_context.working_on(lease_id=request.id):
         work = request_work(context, caller, caller.project_id)
-        request = replace(request, reservations=looked_up(work, request.reservations), keyed=keyed)
+        request = replace(request, reservations=looked_up(work, request.reservations))
         with explaining(work, request, body), work.enforcing.aborted_on_failure():
             return retrying(
                 context, lambda attempt: _create_once(context, work, request, before_end, terms, attempt)

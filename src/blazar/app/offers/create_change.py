@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
-from blazar.app.idempotency import KeyedRequest, keyed_request, perform_once, store_answer
+from blazar.app.idempotency import KeyedRequest, keyed_request, perform_once, performed_or_found, store_answer
 from blazar.app.leases.change_refusals import explaining_change
+from blazar.app.leases.new_lease import id_of_request
 from blazar.app.leases.plan import Plan
 from blazar.app.leases.read import read_lease
 from blazar.app.leases.update import allowed_plan, asked_keys
 from blazar.app.offers.create import OfferTerms, check_number, parse_terms
-from blazar.app.offers.read import offer_view
+from blazar.app.offers.read import made_by_same_request, offer_view
 from blazar.app.request_work import RequestWork, request_work
 from blazar.booking.context import Context
 from blazar.booking.retrying import retrying
@@ -88,26 +89,24 @@ def create_lease_offer(
         raise MissingParameter("start_date, end_date, before_end_date or reservations")
     work = request_work(context, caller, lease.project_id, is_dry_run=True)
 
+    offer_id = id_of_request(context, caller)
+
     def once(attempt: int) -> JsonObject:
         present = read_lease(context, lease_id, expected) if attempt else lease
-        return _create_once(work, present, asked, terms, keyed, attempt)
+        plan = allowed_plan(work, present, asked, attempt)
+        return _store(work, present, plan, _offer(work, offer_id, present, plan, asked, terms), keyed)
 
-    with explaining_change(work, lease_id, body), work.enforcing.aborted_on_failure():
-        return retrying(context, once)
+    def perform() -> JsonObject:
+        with explaining_change(work, lease_id, body), work.enforcing.aborted_on_failure():
+            return retrying(context, once)
+
+    return performed_or_found(perform, lambda: made_by_same_request(context, caller, offer_id))
 
 
-def _create_once(
-    work: RequestWork,
-    lease: Lease,
-    asked: JsonObject,
-    terms: OfferTerms,
-    keyed: KeyedRequest | None,
-    attempt: int,
+def _store(
+    work: RequestWork, lease: Lease, plan: Plan, offer: Offer, keyed: KeyedRequest | None
 ) -> JsonObject:
-    context = work.context
-    plan = allowed_plan(work, lease, asked, attempt)
-    offer = _offer(work, lease, plan, asked, terms)
-    view = offer_view(context, offer)
+    context, view = work.context, offer_view(work.context, offer)
     with context.store.begin() as transaction:
         store_answer(transaction, keyed, view, context.clock.now())
         check_number(context, transaction, offer)
@@ -122,7 +121,9 @@ def _create_once(
     return view
 
 
-def _offer(work: RequestWork, lease: Lease, plan: Plan, asked: JsonObject, terms: OfferTerms) -> Offer:
+def _offer(
+    work: RequestWork, offer_id: LeaseId, lease: Lease, plan: Plan, asked: JsonObject, terms: OfferTerms
+) -> Offer:
     context, now = work.context, work.context.shared_now()
     before_end = plan.lease.find_event(EventType.BEFORE_END)
     change = OfferedChange(
@@ -132,7 +133,7 @@ def _offer(work: RequestWork, lease: Lease, plan: Plan, asked: JsonObject, terms
         after=plan.after,
     )
     return Offer(
-        id=LeaseId(context.new_id()),
+        id=offer_id,
         name=plan.lease.name,
         user_id=work.caller.user_id,
         project_id=lease.project_id,

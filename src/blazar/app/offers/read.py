@@ -63,6 +63,19 @@ def read_offer(context: Context, caller: Caller, offer_id: str) -> Offer:
     return offer
 
 
+def made_by_same_request(context: Context, caller: Caller, offer_id: str) -> JsonObject | None:
+    """Return the offer that another execution of the caller's request has made; None if there is none.
+
+    The broker may deliver a request to two managers. Both choose the same id for the offer.
+    """
+    if not caller.request_id:
+        return None
+    try:
+        return get_offer(context, caller, offer_id)
+    except OfferNotFound:
+        return None
+
+
 def offer_view(context: Context, offer: Offer) -> JsonObject:
     """Return an offer as JSON. ``amount`` is the number of units that it holds; 0 once it holds none.
 
