@@ -14,7 +14,7 @@ from cloudlab.tests.storage import Storage, VolumeUser
 APIS = ("nova-api", "placement", "keystone", "neutron", "cinder")
 LOOK = "/os-hypervisors/detail"
 CONSTANT_OF_A_START = 6
-CONSTANT_OF_AN_END = 3
+CONSTANT_OF_AN_END = 4
 
 
 class Meter:
