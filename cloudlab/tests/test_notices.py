@@ -19,6 +19,7 @@ PAYLOAD = {
     "name",
     "user_id",
     "project_id",
+    "trust_id",
     "start_date",
     "end_date",
     "status",
