@@ -25,7 +25,7 @@ def cloud(lab: CloudLab) -> Cloud:
 def test_a_resize_can_be_reverted_until_it_is_confirmed(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
     project_id, other_id = lab.project_ids
     server_id = lab.boot_server(lab.name("server"), service_host=host.service_host)
-    larger = Flavor(id=lab.name("f"), name=lab.name("f"), vcpus=1, memory_mb=128, disk_gb=0, is_public=True)
+    larger = Flavor(id=lab.name("f"), name=lab.name("f"), vcpus=1, memory_mb=128, disk_gb=1, is_public=True)
     cloud.flavors.create_flavor(larger)
     assert cloud.servers.list_resizes(project_id, EARLY) == ()
 
