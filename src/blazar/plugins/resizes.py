@@ -23,7 +23,12 @@ _MARGIN = timedelta(days=1)
 def find_resizes(
     cloud: Cloud, assignment: Assignment[Any], service_hosts: Collection[str]
 ) -> tuple[Resize, ...]:
-    """Return the resizes of the lessee's servers that left these hosts during the reservation."""
+    """Return the resizes of the lessee's servers that left these hosts during the reservation.
+
+    Makes one request, and none if there are no hosts.
+    """
+    if not service_hosts:
+        return ()
     found = cloud.servers.list_resizes(assignment.project_id, assignment.window.start - _MARGIN)
     return tuple(each for each in found if each.former_host in service_hosts)
 

@@ -69,9 +69,12 @@ class Teardown:
         if own is None:
             return
         hosts = own.hosts & {str(each.facts["service_name"]) for each in resources}
-        for each in find_resizes(cloud, assignment, hosts) if hosts else ():
+        resizes = find_resizes(cloud, assignment, hosts)
+        if resizes:
+            first = resizes[0]
             raise CannotChange(
-                f"server {each.server_id} can return to host {each.former_host}: confirm or revert its resize"
+                f"server {first.server_id} can return to host {first.former_host}:"
+                " confirm or revert its resize"
             )
         for service_host in hosts:
             if cloud.servers.list_servers(service_host=service_host):
@@ -96,7 +99,7 @@ class Teardown:
         found = cloud.executor.run(
             [partial(cloud.servers.list_servers, service_host=service_host) for _, service_host in hosts]
         )
-        resizes = find_resizes(cloud, assignment, {each for _, each in hosts}) if hosts else ()
+        resizes = find_resizes(cloud, assignment, {each for _, each in hosts})
         counts = Counter(each.former_host for each in resizes)
         for (_, service_host), servers in zip(hosts, found, strict=True):
             counts[service_host] += len(servers)

@@ -17,7 +17,7 @@ from blazar.plugins.slots.items import Kind, SlotItem
 from blazar.plugins.slots.spec import SpecT
 from blazar.plugins.slots.steps import RETRY, Steps
 from blazar.plugins.slots.wanted import RESERVATION_SPEC, service_of
-from blazar.ports.compute import Resize, Server
+from blazar.ports.compute import Server
 
 _RETRY_SEARCH = timedelta(seconds=30)
 
@@ -91,16 +91,15 @@ class Teardown(Steps[SpecT]):
             return Done()  # the number of slots changes; the inventory is replaced in place
         if self._inventories.delete(self._cloud.placement, item.host, self._class):
             return Done()
-        servers = self._servers_using_slots(item) if self._seen.is_over else ()
-        if servers:
-            return self._delete_servers(servers)
-        for each in self._resizes(item) if self._seen.is_over else ():
-            return confirm(self._cloud, each)
+        if self._seen.is_over:
+            servers = self._servers_using_slots(item)
+            if servers:
+                return self._delete_servers(servers)
+            # Servers that left the host may still keep slots there.
+            resizes = find_resizes(self._cloud, self._assignment, {self._service_host(item)})
+            if resizes:
+                return confirm(self._cloud, resizes[0])
         return Waiting(RETRY, f"slots on host {item.host} are still in use")
-
-    def _resizes(self, item: SlotItem) -> tuple[Resize, ...]:
-        """Return the resizes of servers that left a host and still keep slots there."""
-        return find_resizes(self._cloud, self._assignment, {self._service_host(item)})
 
     def _servers_using_slots(self, item: SlotItem) -> tuple[Server, ...]:
         """Return the servers that Nova does not list by flavor because the flavor was re-created."""
