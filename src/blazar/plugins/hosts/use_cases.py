@@ -17,6 +17,7 @@ from blazar.booking.views import JsonObject, allocation_view
 from blazar.damage import damaged_rows
 from blazar.domain.errors import BadRequest, ConcurrentUpdate, InvalidParameter
 from blazar.domain.lease import ResourceId, StoredSpec
+from blazar.domain.wording import first_few
 from blazar.plugins.hosts.aggregate_properties import check_not_from_aggregates
 from blazar.plugins.hosts.description import describe, read_providers
 from blazar.plugins.hosts.errors import (
@@ -44,7 +45,6 @@ from blazar.ports.store import Transaction
 _NOT_CAPABILITIES = HOST_DETAILS | {"name", "id", "trust_id"}
 """Keys of a registration that identify the hypervisor, or that old clients send without effect."""
 _MAX_VALUE_LENGTH = 65_535
-_MOST_NAMES = 5
 
 
 def get_host(context: Context, caller: Caller, host_id: str) -> JsonObject:
@@ -227,7 +227,7 @@ def _find_hypervisor(context: Context, reference: str) -> Hypervisor:
     if not named:
         raise HostNotFound(reference[:255])
     if len(named) > 1:
-        names = ", ".join(sorted(each.hypervisor_hostname for each in named)[:_MOST_NAMES])
+        names = first_few(sorted(each.hypervisor_hostname for each in named))
         raise AmbiguousHostName(f"name: {reference} is the short name of {len(named)} hypervisors: {names}")
     return named[0]
 
