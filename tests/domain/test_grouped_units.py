@@ -28,7 +28,7 @@ from blazar.domain import grouped_times
 from blazar.domain.availability import Availability, Resource
 from blazar.domain.bookings import Bookings
 from blazar.domain.funnel import count_units
-from blazar.domain.grouped_times import grouped_profile
+from blazar.domain.grouped_times import GroupedTimes
 from blazar.domain.grouped_units import distribute, most_spread, part_of
 from blazar.domain.grouping import Grouping
 from blazar.domain.interval import Interval
@@ -108,7 +108,7 @@ def test_the_units_of_all_starts_are_those_of_each_start(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grouped_times, "_AT_ONCE", at_once)
-        profile = grouped_profile(index, need, starts, asked)
+        profile = GroupedTimes.read(index, need, starts, asked).profile()
 
     expected = [
         units_by_definition(index, need, starts, number, racks, asked) for number in range(starts.count)
@@ -142,7 +142,7 @@ def test_the_bookings_of_all_values_are_read_and_counted_once(
 
     span = Interval(at(0), at(0) + 10 * MINUTE)
     starts = Starts.within(span, MINUTE, now=at(0), cleaning_time=0 * MINUTE)
-    found = grouped_profile(index, Need(least=1, most=1), starts, asked)
+    found = GroupedTimes.read(index, Need(least=1, most=1), starts, asked).profile()
 
     free = 1 if asked.same else hosts
     assert found.units.tolist() == [free, free, 0, 0, 0, free, free, free, free, free]

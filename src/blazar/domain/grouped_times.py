@@ -182,11 +182,6 @@ class GroupedTimes:
                 yield weight, merged(*segments.below(level, most >= level))
 
 
-def grouped_profile(availability: Availability, need: Need, starts: Starts, grouping: Grouping) -> Profile:
-    """Return how many units of a need are available with a grouping; see :meth:`GroupedTimes.profile`."""
-    return GroupedTimes.read(availability, need, starts, grouping).profile()
-
-
 def _joined(parts: Sequence[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers]:
     return np.concatenate([keys for keys, _ in parts]), np.concatenate([changes for _, changes in parts])
 
