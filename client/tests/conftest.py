@@ -186,6 +186,19 @@ def stub() -> Iterator[Stub]:
 
 
 @pytest.fixture
+def prod(stub: Stub) -> dict[str, str]:
+    """Return the authentication of a cloud in clouds.yaml."""
+    return {
+        "auth_url": f"{stub.root}/identity/v3",
+        "username": "u",
+        "password": "p",
+        "project_name": "p",
+        "user_domain_id": "default",
+        "project_domain_id": "default",
+    }
+
+
+@pytest.fixture
 def session(stub: Stub) -> Iterator[ksa_session.Session]:
     auth = v3.Password(
         f"{stub.root}/identity/v3",

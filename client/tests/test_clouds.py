@@ -36,19 +36,6 @@ def clouds(stub: Stub, environment: pytest.MonkeyPatch, tmp_path: Path) -> Cloud
 
 
 @pytest.fixture
-def prod(stub: Stub) -> dict[str, str]:
-    """Authentication of a cloud in clouds.yaml."""
-    return {
-        "auth_url": f"{stub.root}/identity/v3",
-        "username": "u",
-        "password": "p",
-        "project_name": "p",
-        "user_domain_id": "default",
-        "project_domain_id": "default",
-    }
-
-
-@pytest.fixture
 def without_openrc(blazar: Run, environment: pytest.MonkeyPatch) -> Run:
     """Run ``blazar`` without the variables of an openrc file."""
     for name in ("OS_AUTH_URL", *OPENRC):

@@ -215,19 +215,11 @@ def test_client_weakness_07_the_general_api_version_option_is_used(
 
 
 def test_client_weakness_58_clouds_yaml_is_read(
-    blazar: Run, stub: Stub, environment: pytest.MonkeyPatch, tmp_path: Path
+    blazar: Run, stub: Stub, environment: pytest.MonkeyPatch, prod: dict[str, str], tmp_path: Path
 ) -> None:
-    auth = {
-        "auth_url": f"{stub.root}/identity/v3",
-        "username": "u",
-        "password": "p",
-        "project_name": "p",
-        "user_domain_id": "default",
-        "project_domain_id": "default",
-    }
     for name in ("OS_AUTH_URL", "OS_USERNAME", "OS_PASSWORD", "OS_PROJECT_NAME", "OS_REGION_NAME"):
         environment.delenv(name)
-    cloud = {"auth": auth, "region_name": "one", "reservation_default_microversion": "1.0"}
+    cloud = {"auth": prod, "region_name": "one", "reservation_default_microversion": "1.0"}
     clouds = {"mine": cloud, "inside": {**cloud, "interface": "internal"}}
     environment.setenv("OS_CLIENT_CONFIG_FILE", str(tmp_path / "clouds.yaml"))
     (tmp_path / "clouds.yaml").write_text(json.dumps({"clouds": clouds}))

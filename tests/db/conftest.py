@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 from clocks import ManualClock
-from databases import KINDS, empty_tables, make_database
+from databases import KINDS, empty_tables, make_database, make_empty_database
 
 from blazar.db.store import SqlStore
 
@@ -20,6 +21,13 @@ def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 def engine(database: sa.Engine) -> Iterator[sa.Engine]:
     yield database
     empty_tables(database)
+
+
+@pytest.fixture
+def mariadb(tmp_path: Path) -> Iterator[sa.Engine]:
+    """Yield an engine on a database without a schema."""
+    with make_empty_database("mariadb", tmp_path) as engine:
+        yield engine
 
 
 @pytest.fixture

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from alembic import command
 from alembic.ddl.mysql import MySQLImpl
-from databases import make_empty_database
 from db.test_schema import BEFORE_USAGE, differences
 
 from blazar.db.guard import missing_triggers
@@ -59,50 +57,44 @@ class Interruptions:
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[sa.Engine]:
-    with make_empty_database("mariadb", tmp_path) as engine:
-        yield engine
-
-
-@pytest.fixture
 def interruptions(monkeypatch: pytest.MonkeyPatch) -> Interruptions:
     return Interruptions(monkeypatch)
 
 
 def test_an_upgrade_is_completed_after_an_interruption_at_any_statement(
-    engine: sa.Engine, interruptions: Interruptions
+    mariadb: sa.Engine, interruptions: Interruptions
 ) -> None:
-    upgrade(engine, RELEASED[-1])
-    with engine.begin() as connection:
+    upgrade(mariadb, RELEASED[-1])
+    with mariadb.begin() as connection:
         columns = {"collection": "host", "generation": 1, "health": "failed"}
         connection.execute(sa.insert(resources).values(id="1", **columns))
 
-    interruptions.run(lambda: upgrade(engine))
+    interruptions.run(lambda: upgrade(mariadb))
 
     assert len(interruptions.statements) > STATEMENTS
-    assert current_revision(engine) == head_revision()
-    assert differences(engine) == []
-    with engine.connect() as connection:
+    assert current_revision(mariadb) == head_revision()
+    assert differences(mariadb) == []
+    with mariadb.connect() as connection:
         assert not missing_triggers(connection)
         # A statement that changes rows has its effect once.
         assert connection.scalar(sa.select(sa.func.count()).select_from(failed_periods)) == 1
-    assert not sa.inspect(engine).has_table(PROGRESS_TABLE)
+    assert not sa.inspect(mariadb).has_table(PROGRESS_TABLE)
 
 
-def test_a_downgrade_is_completed_too(engine: sa.Engine, interruptions: Interruptions) -> None:
-    upgrade(engine)
+def test_a_downgrade_is_completed_too(mariadb: sa.Engine, interruptions: Interruptions) -> None:
+    upgrade(mariadb)
 
-    interruptions.run(lambda: change(engine, lambda config: command.downgrade(config, BEFORE_THE_LAST)))
-    upgrade(engine)
+    interruptions.run(lambda: change(mariadb, lambda config: command.downgrade(config, BEFORE_THE_LAST)))
+    upgrade(mariadb)
 
     assert interruptions.statements
-    assert differences(engine) == []
+    assert differences(mariadb) == []
 
 
 def test_another_change_is_refused_until_the_interrupted_one_is_complete(
-    engine: sa.Engine, monkeypatch: pytest.MonkeyPatch
+    mariadb: sa.Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    upgrade(engine, BEFORE_USAGE)
+    upgrade(mariadb, BEFORE_USAGE)
     real = MySQLImpl._exec
 
     def fail_at_an_index(impl: MySQLImpl, construct: Any, *arguments: Any, **options: Any) -> Any:
@@ -113,10 +105,10 @@ def test_another_change_is_refused_until_the_interrupted_one_is_complete(
     with monkeypatch.context() as patch:
         patch.setattr(MySQLImpl, "_exec", fail_at_an_index)
         with pytest.raises(Interrupted):
-            upgrade(engine)
+            upgrade(mariadb)
 
     with pytest.raises(OtherChange, match="was interrupted"):
-        change(engine, lambda config: command.downgrade(config, "-1"))
+        change(mariadb, lambda config: command.downgrade(config, "-1"))
 
-    upgrade(engine)
-    assert differences(engine) == []
+    upgrade(mariadb)
+    assert differences(mariadb) == []

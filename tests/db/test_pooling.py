@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,12 +15,6 @@ from blazar.db.store import SqlStore
 from blazar.domain.errors import Unavailable
 
 SERVERS = ["mariadb", "postgresql"]
-
-
-@pytest.fixture
-def mariadb(tmp_path: Path) -> Iterator[sa.Engine]:
-    with make_empty_database("mariadb", tmp_path) as engine:
-        yield engine
 
 
 @pytest.fixture
