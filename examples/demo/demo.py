@@ -24,7 +24,7 @@ from embedded import SPEED, Service, running
 from stories import NETWORK, SCRIPTS, Story
 from terminal import ask, connect, say, type_in
 
-GIVE_UP_AFTER_SECONDS = 50
+GIVE_UP_AFTER_SECONDS = 240
 LOOK_EVERY_SECONDS = 0.05
 HOSTS_TO_STRIKE = 4
 TOO_MANY = "too-many-hosts"
@@ -157,9 +157,7 @@ def strike(service: Service, story: Story, reservation_id: str) -> None:
     service.kill()
     moved = service.hosts_in(reservation_id)
     say(f"\nkill -9: {moved} of {HOSTS_TO_STRIKE} hosts of {story.name} had been handed over")
-    story.notes.append(
-        f"killed with {moved} of {HOSTS_TO_STRIKE} hosts handed over; completed after the restart"
-    )
+    story.notes.append(f"killed with {moved} of {HOSTS_TO_STRIKE} hosts handed over, and started again")
     service.start()
     introduce(service)
 
