@@ -16,7 +16,7 @@ from cloudlab.tests.failures import away
 from cloudlab.waiting import wait_until
 
 MANAGERS = ("blazar-manager-1", "blazar-manager-2")
-ROUNDS = 20
+ROUNDS = 12
 SECONDS_TO_RECOVER = 150
 
 
@@ -44,8 +44,8 @@ def test_a_manager_killed_at_any_moment_of_a_start_leaves_nothing_behind(
         assert operator.freepool()["hosts"] == []
         lessee.end(lease)
         assert set(operator.freepool()["hosts"]) == set(RESERVABLE)
-    for name in MANAGERS:
-        lab.openstack.service(name).wait_until_answers()
+        # If the other one were killed before, requests would get 503.
+        victim.wait_until_answers()
     lab.check_nothing_is_left()
 
 
