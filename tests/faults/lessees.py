@@ -1,4 +1,4 @@
-"""Lessees that create, extend, shorten, move, use and delete leases of all kinds as fast as they can.
+"""Lessees that create, extend, shorten, move, use and delete leases of all kinds, at once or after pauses.
 
 Some leases are first held by an offer, which must become the lease whenever it is committed in time.
 """
@@ -73,6 +73,7 @@ class Lessees:
         seed: int,
         version: str = NEWEST_API,
         count: int = 6,
+        pause_seconds: float = 0,
     ) -> None:
         """Start the lessees.
 
@@ -83,10 +84,11 @@ class Lessees:
             seed: The seed of all choices; each lessee has its own sequence.
             version: The version of the API.
             count: The number of lessees.
+            pause_seconds: The time that each of them waits after a new lease and a change.
         """
         self.ledger = Ledger()
         self._gateway, self._cloud_url, self._network_id = gateway, cloud_url, network_id
-        self._version = version
+        self._version, self._pause_seconds = version, pause_seconds
         self._lock = threading.Lock()
         self._is_over = threading.Event()
         self._threads = [
@@ -112,6 +114,7 @@ class Lessees:
                 self._create(client, chance, mine)
                 if mine and chance.random() < 0.7:
                     self._change(client, control, chance, mine)
+                self._is_over.wait(self._pause_seconds)
         except AssertionError as error:
             with self._lock:
                 self.ledger.problems.append(str(error))

@@ -96,6 +96,8 @@ class FaultedInstallation:
     network_id: str
     lessees: int
     """The number of lessees in each run."""
+    pause_seconds: float
+    """The time that each lessee waits after a new lease and a change."""
     api_version: str
     """The version of the API that lessees use."""
 
@@ -146,6 +148,7 @@ class FaultedInstallation:
             self.network_id,
             seed=seed,
             count=self.lessees,
+            pause_seconds=self.pause_seconds,
             version=self.api_version,
         )
         with ThreadPoolExecutor(1, "trouble") as pool:
@@ -207,13 +210,16 @@ def _quantile(values: Sequence[float], percent: int) -> float:
 
 
 @contextmanager
-def faulted_installation(wanted: Wanted | None = None, *, lessees: int = 6) -> Iterator[FaultedInstallation]:
+def faulted_installation(
+    wanted: Wanted | None = None, *, lessees: int = 6, pause_seconds: float = 0
+) -> Iterator[FaultedInstallation]:
     """Yield a dedicated installation in which all reservable resources are registered.
 
     Args:
         wanted: The installation, but for its hosts and options; by default, on MariaDB with three managers.
             Lessees of the previous release use the first version of the API.
         lessees: The number of lessees in each run.
+        pause_seconds: The time that each of them waits after a new lease and a change.
     """
     wanted = replace(wanted or Wanted(managers=3), hosts=HOSTS, options=OPTIONS)
     version = NEWEST_API if wanted.release == "present" else FIRST_API
@@ -233,6 +239,7 @@ def faulted_installation(wanted: Wanted | None = None, *, lessees: int = 6) -> I
                 gateway=gateway,
                 network_id=network_id,
                 lessees=lessees,
+                pause_seconds=pause_seconds,
                 api_version=version,
             )
         finally:

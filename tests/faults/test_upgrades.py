@@ -14,8 +14,8 @@ from rig.wanted import Database
 
 DATABASE: Final[Database] = "mariadb"
 CHECK: Final = ("blazar-status", "upgrade", "check")
-LESSEES = 2
-"""More would keep the processes from starting, which most of the time is spent on."""
+LESSEES, PAUSE_SECONDS = 2, 0.25
+"""More requests would keep the processes from starting, which most of the time is spent on."""
 MIXED_SECONDS = 5
 
 
@@ -37,7 +37,12 @@ def test_an_upgrade_under_load_keeps_every_promise() -> None:
     require_previous_release()
 
     report, upgrade = upgrade_once(
-        DATABASE, seed=random.randrange(2**31), processes=2, mixed_seconds=MIXED_SECONDS, lessees=LESSEES
+        DATABASE,
+        seed=random.randrange(2**31),
+        processes=2,
+        mixed_seconds=MIXED_SECONDS,
+        lessees=LESSEES,
+        pause_seconds=PAUSE_SECONDS,
     )
 
     print(report, upgrade, sep="\n")

@@ -17,7 +17,13 @@ _LONGEST_MIX_SECONDS: Final = 600
 
 
 def upgrade_once(
-    database: Database, *, seed: int, processes: int, mixed_seconds: float, lessees: int = 6
+    database: Database,
+    *,
+    seed: int,
+    processes: int,
+    mixed_seconds: float,
+    lessees: int = 6,
+    pause_seconds: float = 0,
 ) -> tuple[Report, Upgrade]:
     """Upgrade a new installation of the previous release while lessees work.
 
@@ -27,6 +33,7 @@ def upgrade_once(
         processes: The number of managers, and of APIs.
         mixed_seconds: The time in which random processes are restarted with random releases.
         lessees: The number of lessees, who send one request after the other.
+        pause_seconds: The time that each of them waits after a new lease and a change.
 
     Raises:
         AssertionError: A check failed.
@@ -37,7 +44,7 @@ def upgrade_once(
     wanted = Wanted(
         database=database, managers=processes, apis=processes, release="previous", applier_threads=1
     )
-    with faulted_installation(wanted, lessees=lessees) as faulted:
+    with faulted_installation(wanted, lessees=lessees, pause_seconds=pause_seconds) as faulted:
         report = faulted.strike("upgrade", upgrade, seed=seed, leases=1)
     return report, upgrade
 
