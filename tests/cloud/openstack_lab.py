@@ -6,15 +6,17 @@ Every test has its own projects, and uses the hosts without servers that are in 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from clocks import ManualClock
 from cloud.contract.lab import LabHost, LabNetwork
+from cloud.noted_cloud import NotedCloud
+from cloud.openstack_floating_ips import NeutronFloatingIps
 from cloud.openstack_segments import NeutronSegments
 from cloud.openstack_storage import CinderStorage
 from cloud.waiting import wait_until
@@ -28,11 +30,14 @@ from blazar.domain.errors import CloudNotFound
 from blazar.ports.compute import Lessee
 from blazar.ports.identity import Trust
 from blazar.ports.placement import Provider
+from cloudlab.details import Account
 from cloudlab.lab import OpenStackLab
 from cloudlab.rest import list_objects, make_adapter, make_session
 
 if TYPE_CHECKING:
     from cloud.contract.lab import LabFactory
+
+    from blazar.ports.cloud import Cloud
 
 NEEDED_HOSTS = 2
 PATIENCE_SECONDS = 60
@@ -50,7 +55,11 @@ project_domain_name = Default
 
 
 class ContractLab:
-    """Two hosts and the external network of the cloudlab, and two new projects."""
+    """Two hosts and the external network of the cloudlab, and two new projects.
+
+    Everything is made when a test first uses it, and only services that it has used are searched for what it
+    left: most tests use one of them.
+    """
 
     _bereft: ClassVar[set[str]] = set()
     """Hosts that lost a child provider. Nova's compute service reads its tree of providers every five
@@ -62,15 +71,46 @@ class ContractLab:
         self._parents: set[str] = set()
         self._prefix = f"contract-{uuid.uuid4().hex[:8]}"
         self._disabled: list[str] = []
+        self._user_ids: list[str] = []
+        self._has_booted = False
         self._keystone = self._api("identity")
         self._admin = self._openstack.details.accounts["admin"]
-        self.cloud = self._make_cloud(options)
-        self.hosts = self._free_hosts()
+        details = self._openstack.details
+        self._adapter = cloud_of(details.auth_url, details.accounts["blazar"], options)
+        self._noted = NotedCloud(self._adapter)
         self.similar_names = ("node-1", "node-10")
-        self.project_ids = (self._new_project("one"), self._new_project("two"))
-        self.segments = NeutronSegments(self._neutron, self.project_ids)
-        self.storage = CinderStorage(self._api("block-storage"), self, self._prefix, self.project_ids)
-        self._grant(self._admin.user_id, self.project_ids[0], "admin")
+
+    @property
+    def cloud(self) -> Cloud:
+        return cast("Cloud", self._noted)
+
+    @cached_property
+    def hosts(self) -> tuple[LabHost, ...]:
+        cloud = self._adapter
+        taken = {host for each in cloud.aggregates.list_aggregates() for host in each.hosts}
+        taken |= {each.service_host for each in cloud.servers.list_servers()}
+        free = [each for each in self._openstack.details.hosts if each not in taken]
+        assert len(free) >= NEEDED_HOSTS, f"the suite needs {NEEDED_HOSTS} hosts of its own; free are {free}"
+        return tuple(LabHost(hypervisor_hostname=each, service_host=each) for each in free)
+
+    @cached_property
+    def project_ids(self) -> tuple[str, str]:
+        made = (self._new_project("one"), self._new_project("two"))
+        self._grant(self._admin.user_id, made[0], "admin")
+        return made
+
+    @cached_property
+    def segments(self) -> NeutronSegments:
+        return NeutronSegments(self._api("network"), self.project_ids)
+
+    @cached_property
+    def _floating_ips(self) -> NeutronFloatingIps:
+        external = self._openstack.details.network_id
+        return NeutronFloatingIps(self._api("network"), self.project_ids, external)
+
+    @cached_property
+    def storage(self) -> CinderStorage:
+        return CinderStorage(self._api("block-storage"), self, self._prefix, self.project_ids)
 
     @property
     def network(self) -> LabNetwork:
@@ -96,7 +136,7 @@ class ContractLab:
         """The sessions of a new member of both projects."""
         name, password = self.name("lessee"), uuid.uuid4().hex
         body = {"user": {"name": name, "password": password, "domain_id": "default"}}
-        user_id = self._keystone.post("/users", json=body).json()["user"]["id"]
+        user_id = self._add_user(body)
         sessions = {}
         for project_id, suffix in zip(self.project_ids, ("one", "two"), strict=True):
             self._grant(user_id, project_id, "member")
@@ -147,6 +187,7 @@ class ContractLab:
     def _boot(self, details: Mapping[str, object]) -> str:
         """Return the id of an active server with these details, by default of the ordinary flavor."""
         server = {"flavorRef": self._openstack.details.flavor_id, "networks": "none", **details}
+        self._has_booted = True
         made = self._nova.post("/servers", json={"server": server}, microversion="2.37").json()
         server_id: str = made["server"]["id"]
         wait_until(lambda: self._status(server_id) not in ("BUILD", None), PATIENCE_SECONDS)
@@ -177,7 +218,11 @@ class ContractLab:
     def add_user(self, suffix: str, email: str | None) -> str:
         more = {} if email is None else {"email": email}
         body = {"user": {"name": self.name(suffix), "domain_id": "default", **more}}
+        return self._add_user(body)
+
+    def _add_user(self, body: Mapping[str, object]) -> str:
         user_id: str = self._keystone.post("/users", json=body).json()["user"]["id"]
+        self._user_ids.append(user_id)
         return user_id
 
     def make_trust(self) -> Trust:
@@ -194,51 +239,43 @@ class ContractLab:
         return Trust(**{name: trust[name] for name in ("id", *list(body)[:3])})
 
     def attach(self, floating_ip_id: str) -> None:
-        body = {"floatingip": {"port_id": self._add_inner_port()["id"]}}
-        self._neutron.put(f"/v2.0/floatingips/{floating_ip_id}", json=body)
+        self._floating_ips.attach(floating_ip_id)
 
     def forward_port(self, floating_ip_id: str) -> str:
-        port = self._add_inner_port()
-        body = {
-            "protocol": "tcp",
-            "external_port": 2222,
-            "internal_port": 22,
-            "internal_port_id": port["id"],
-            "internal_ip_address": port["fixed_ips"][0]["ip_address"],
-        }
-        path = f"/v2.0/floatingips/{floating_ip_id}/port_forwardings"
-        made = self._neutron.post(path, json={"port_forwarding": body}).json()
-        forwarding_id: str = made["port_forwarding"]["id"]
-        return forwarding_id
-
-    def _add_inner_port(self) -> dict[str, Any]:
-        body = {"network_id": self._inner_network, "project_id": self.project_ids[0]}
-        made: dict[str, Any] = self._neutron.post("/v2.0/ports", json={"port": body}).json()["port"]
-        return made
+        return self._floating_ips.forward_port(floating_ip_id)
 
     def remove_everything(self) -> None:
         """Remove the objects with a name of this lab, and those in its projects."""
         for host in self._disabled:
             self._switch(host, "enable")
-        self._remove_servers()
-        self.storage.remove_everything()
-        self._remove_aggregates()
-        self._remove_flavors_groups_and_images()
-        self._remove_providers()
-        self._remove_network_objects()
-        for suffix in ("lessee", "mailed"):
-            for user in self._keystone.get("/users", params={"name": self.name(suffix)}).json()["users"]:
-                self._keystone.delete(f"/users/{user['id']}")
-        for project_id in self.project_ids:
-            self._keystone.delete(f"/projects/{project_id}")
+        if self._has_booted:
+            self._remove_servers()
+        for names, remove in self._removals():
+            if not self._used.isdisjoint(names):
+                remove()
+        for user_id in self._user_ids:
+            self._keystone.delete(f"/users/{user_id}")
+        if "project_ids" in self.__dict__:
+            for project_id in self.project_ids:
+                self._keystone.delete(f"/projects/{project_id}")
 
-    def _free_hosts(self) -> tuple[LabHost, ...]:
-        cloud = self.cloud
-        taken = {host for each in cloud.aggregates.list_aggregates() for host in each.hosts}
-        taken |= {each.service_host for each in cloud.servers.list_servers()}
-        free = [each for each in self._openstack.details.hosts if each not in taken]
-        assert len(free) >= NEEDED_HOSTS, f"the suite needs {NEEDED_HOSTS} hosts of its own; free are {free}"
-        return tuple(LabHost(hypervisor_hostname=each, service_host=each) for each in free)
+    @property
+    def _used(self) -> set[str]:
+        """The ports of the cloud, and the properties of this lab, that a test has used."""
+        return self._noted.used | self.__dict__.keys()
+
+    def _removals(self) -> Sequence[tuple[tuple[str, ...], Callable[[], None]]]:
+        """Return what to do, in this order, about the use of which ports and properties."""
+        return (
+            (("storage", "block_storage", "storage_in"), lambda: self.storage.remove_everything()),
+            (("aggregates",), self._remove_aggregates),
+            (("flavors",), self._remove_flavors),
+            (("server_groups", "compute_for"), self._remove_server_groups),
+            (("images",), self._remove_images),
+            (("placement",), self._remove_providers),
+            (("networks",), lambda: self._floating_ips.remove_everything(self._adapter.networks)),
+            (("segments",), lambda: self.segments.remove_everything()),
+        )
 
     def _have_children_forgotten(self) -> None:
         while self._bereft:
@@ -252,7 +289,7 @@ class ContractLab:
         self._nova.put(f"/os-services/{action}", json=body)
 
     def _remove_servers(self) -> None:
-        cloud = self.cloud
+        cloud = self._adapter
         servers = [each for each in cloud.servers.list_servers() if each.project_id in self.project_ids]
         for server in servers:
             # A test may have deleted it already, and Nova ends that at any moment.
@@ -262,21 +299,25 @@ class ContractLab:
             self.wait_until_gone(server.id)
 
     def _remove_aggregates(self) -> None:
-        cloud = self.cloud
-        for aggregate in cloud.aggregates.list_aggregates():
+        aggregates = self._adapter.aggregates
+        for aggregate in aggregates.list_aggregates():
             if aggregate.name.startswith(self._prefix):
                 for host in aggregate.hosts:
-                    cloud.aggregates.remove_host(aggregate.id, host)
-                cloud.aggregates.delete_aggregate(aggregate.id)
+                    aggregates.remove_host(aggregate.id, host)
+                aggregates.delete_aggregate(aggregate.id)
 
-    def _remove_flavors_groups_and_images(self) -> None:
-        cloud = self.cloud
+    def _remove_flavors(self) -> None:
         flavors = list_objects(self._nova, "/flavors?is_public=None", "flavors")
         for flavor_id in self._mine((each["id"], each["name"]) for each in flavors):
-            cloud.flavors.delete_flavor(flavor_id)
-        for group_id in self._mine((each.id, each.name) for each in cloud.server_groups.list_server_groups()):
-            cloud.server_groups.delete_server_group(group_id)
-        for image_id in self._mine((each.id, each.name) for each in cloud.images.list_images({})):
+            self._adapter.flavors.delete_flavor(flavor_id)
+
+    def _remove_server_groups(self) -> None:
+        groups = self._adapter.server_groups
+        for group_id in self._mine((each.id, each.name) for each in groups.list_server_groups()):
+            groups.delete_server_group(group_id)
+
+    def _remove_images(self) -> None:
+        for image_id in self._mine((each.id, each.name) for each in self._adapter.images.list_images({})):
             self._api("image").delete(f"/v2/images/{image_id}")
 
     def _mine(self, ids_and_names: Iterable[tuple[str, str]]) -> list[str]:
@@ -293,68 +334,17 @@ class ContractLab:
             ]
         self._bereft.update(self._parents)
         marker = self._prefix.upper().replace("-", "_")
-        for name in self.cloud.placement.list_resource_classes():
+        for name in self._adapter.placement.list_resource_classes():
             if marker in name:
-                self.cloud.placement.delete_resource_class(name)
-
-    def _remove_network_objects(self) -> None:
-        networks = self.cloud.networks
-        for floating_ip in networks.list_floating_ips():
-            if floating_ip.project_id in self.project_ids:
-                for forwarding_id in networks.list_port_forwardings(floating_ip.id):
-                    networks.delete_port_forwarding(floating_ip.id, forwarding_id)
-                networks.delete_floating_ip(floating_ip.id)
-        self.segments.remove_everything()
-        if "_inner_network" in self.__dict__:
-            query = f"?project_id={self.project_ids[0]}"
-            for router in list_objects(self._neutron, f"/v2.0/routers{query}", "routers"):
-                for subnet in list_objects(self._neutron, f"/v2.0/subnets{query}", "subnets"):
-                    self._neutron.put(
-                        f"/v2.0/routers/{router['id']}/remove_router_interface",
-                        json={"subnet_id": subnet["id"]},
-                    )
-                self._neutron.delete(f"/v2.0/routers/{router['id']}")
-            for port in list_objects(self._neutron, f"/v2.0/ports{query}", "ports"):
-                self._neutron.delete(f"/v2.0/ports/{port['id']}")
-            self._neutron.delete(f"/v2.0/networks/{self._inner_network}")
+                self._adapter.placement.delete_resource_class(name)
 
     @cached_property
     def _nova(self) -> Adapter:
         """Nova as an administrator sees it in the first project."""
-        details = self._openstack.details
-        session = make_session(details.auth_url, self._admin.user, self._admin.password, self.name("one"))
+        assert self.project_ids
+        auth_url = self._openstack.details.auth_url
+        session = make_session(auth_url, self._admin.user, self._admin.password, self.name("one"))
         return make_adapter(session, "compute")
-
-    @cached_property
-    def _neutron(self) -> Adapter:
-        return self._api("network")
-
-    @cached_property
-    def _inner_network(self) -> str:
-        """A network of the first project, with a router to the external one."""
-        project_id = self.project_ids[0]
-
-        def make(collection: str, key: str, **body: Any) -> str:
-            body = {key: {"project_id": project_id, **body}}
-            made: str = self._neutron.post(f"/v2.0/{collection}", json=body).json()[key]["id"]
-            return made
-
-        network_id = make("networks", "network", name=self.name("inner"))
-        subnet_id = make("subnets", "subnet", network_id=network_id, ip_version=4, cidr="192.0.2.0/24")
-        gateway = {"network_id": self._openstack.details.network_id}
-        router_id = make("routers", "router", name=self.name("router"), external_gateway_info=gateway)
-        path = f"/v2.0/routers/{router_id}/add_router_interface"
-        self._neutron.put(path, json={"subnet_id": subnet_id})
-        return network_id
-
-    def _make_cloud(self, options: str) -> OpenStackCloud:
-        details = self._openstack.details
-        text = OPTIONS.format(auth_url=details.auth_url, account=details.accounts["blazar"])
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / "blazar.conf"
-            path.write_text(text + options)
-            conf = config.make_conf([], "contract", config_files=[str(path)])
-            return make_cloud(conf, ManualClock())
 
     def _api(self, service_type: str) -> Adapter:
         return self._openstack.api(service_type)
@@ -375,6 +365,16 @@ class ContractLab:
             return None
         status: str = server["status"]
         return status
+
+
+@cache
+def cloud_of(auth_url: str, account: Account, options: str) -> OpenStackCloud:
+    """Return the adapter, which keeps a token and what it has learnt about the cloud, as in a manager."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "blazar.conf"
+        path.write_text(OPTIONS.format(auth_url=auth_url, account=account) + options)
+        conf = config.make_conf([], "contract", config_files=[str(path)])
+        return make_cloud(conf, ManualClock())
 
 
 @contextmanager

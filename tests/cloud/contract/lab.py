@@ -174,7 +174,7 @@ class CloudLab(Protocol):
 
     @property
     def project_ids(self) -> tuple[str, str]:
-        """Return two projects whose names end with ``one`` and ``two``."""
+        """Return two projects whose names end with ``one`` and ``two``; they may not exist before."""
 
     @property
     def lessee(self) -> Lessee:
