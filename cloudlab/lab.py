@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -86,9 +87,9 @@ class OpenStackLab:
         return [name for name, service in self.services.items() if not service.answers(since)]
 
     def session(self, account: str = "admin") -> Session:
-        """Return a new session for one of ``details.accounts``; it requests a token when it needs one."""
+        """Return the session of one of ``details.accounts``; it requests a token when it needs one."""
         who = self.details.accounts[account]
-        return rest.make_session(self.details.auth_url, who.user, who.password, who.project)
+        return _session(self.details.auth_url, who.user, who.password, who.project)
 
     def api(self, service_type: str, account: str = "admin") -> Adapter:
         """Return a client of a service: an adapter for the endpoint in the catalog.
@@ -114,3 +115,9 @@ class OpenStackLab:
             for line in lines
             if (found := _REQUEST.fullmatch(line)) is not None
         ]
+
+
+@cache
+def _session(auth_url: str, user: str, password: str, project: str) -> Session:
+    """Return the same session each time: with a new token, every API asks Keystone about it."""
+    return rest.make_session(auth_url, user, password, project)
