@@ -32,7 +32,7 @@ PYTEST_FOR_NOVA := build/pytest-for-nova
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
-demo: $(STAMP) ## show leases start and end on a simulated cloud, in under a minute
+demo: $(STAMP) ## show leases start and end on a simulated cloud, in about a minute
 	@$(BIN)/python examples/demo/demo.py
 
 test: static ## check everything: types, style, imports, then all tests

@@ -26,6 +26,7 @@ from terminal import ask, connect, say, type_in
 
 GIVE_UP_AFTER_SECONDS = 240
 LOOK_EVERY_SECONDS = 0.05
+LOOK_FOR_HOSTS_EVERY_SECONDS = 0.01
 HOSTS_TO_STRIKE = 4
 TOO_MANY = "too-many-hosts"
 DAY = 24 * 60
@@ -45,6 +46,8 @@ def main() -> int:
             act = [story for story in stories if story.script.is_struck is struck]
             for story in act:
                 ask_for(service, story)
+                if struck:
+                    strike(service, story, began + GIVE_UP_AFTER_SECONDS)
             watch_until_over(service, act, began + GIVE_UP_AFTER_SECONDS)
         has_taken = take_alternative(service)
         show(stories)
@@ -118,10 +121,8 @@ def watch(service: Service, stories: list[Story]) -> None:
 
 
 def act_upon(service: Service, story: Story, lease: dict[str, Any]) -> None:
-    """Record details of a lease, and extend, delete or kill, once each, when it is time."""
+    """Record details of an active lease, and extend or delete it, once each."""
     (reservation,) = lease["reservations"]
-    if story.script.is_struck:
-        strike(service, story, reservation["id"])
     if lease["status"] != "ACTIVE":
         return
     if story.is_first("look"):
@@ -149,13 +150,15 @@ def look_at(service: Service, story: Story, reservation: dict[str, Any]) -> None
         story.notes.append(f"on {number} hosts, for servers of the private flavor {flavor}")
 
 
-def strike(service: Service, story: Story, reservation_id: str) -> None:
-    """Kill the service after some of a reservation's hosts were handed over, and start it again."""
-    moved = service.hosts_in(reservation_id)
-    if not 0 < moved < HOSTS_TO_STRIKE or not story.is_first("strike"):
-        return
+def strike(service: Service, story: Story, deadline: float) -> None:
+    """Kill the service as soon as a host has been handed over, and start it again."""
+    while not service.reserved_hosts():
+        if time.monotonic() > deadline:
+            return
+        time.sleep(LOOK_FOR_HOSTS_EVERY_SECONDS)  # noqa: TID251 - real time: this is a client
     service.kill()
-    moved = service.hosts_in(reservation_id)
+    story.done.add("strike")
+    moved = service.reserved_hosts()
     say(f"\nkill -9: {moved} of {HOSTS_TO_STRIKE} hosts of {story.name} had been handed over")
     story.notes.append(f"killed with {moved} of {HOSTS_TO_STRIKE} hosts handed over, and started again")
     service.start()

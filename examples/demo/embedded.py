@@ -83,6 +83,10 @@ class Service:
         """Return the number of hosts in the aggregate with this name."""
         return sum(len(each["hosts"]) for each in self._cloud("aggregates") if each["name"] == aggregate)
 
+    def reserved_hosts(self) -> int:
+        """Return the number of hosts in aggregates of reservations."""
+        return sum(len(each["hosts"]) for each in self._cloud("aggregates") if each["name"] != "freepool")
+
     def network_id(self) -> str:
         """Return the id of the cloud's external network."""
         (network,) = [each for each in self._cloud("networks") if each["is_external"]]

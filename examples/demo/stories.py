@@ -179,6 +179,7 @@ SCRIPTS = (
         reservations=(
             'resource_type=physical:host, min=4, max=4, resource_properties=["==", "$rack", "r2"]',
         ),
+        starts_in_minutes=3,
         ends_in_minutes=30,
         is_struck=True,
         expected=("PENDING", "ACTIVE"),
