@@ -113,6 +113,7 @@ def test_a_damaged_or_read_only_cache_does_no_harm(tmp_path: Path) -> None:
 
 def test_the_command_asks_the_service(embedded: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(completion_words, "_ANSWER_SECONDS", 60)
 
     found = embedded("complete", "--values=--resource-type").out.split()
 

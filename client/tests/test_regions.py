@@ -133,7 +133,7 @@ def test_several_regions_need_keystone(embedded: Run) -> None:
 def test_a_region_that_hangs_does_not_delay_the_answer(
     by_session: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(regions, "TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr(regions, "TIMEOUT_SECONDS", 5)
     ended = threading.Event()
 
     def question(client: Client) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def test_a_region_that_hangs_does_not_delay_the_answer(
     ended.set()
 
     assert answers.found == {"one": {"slots": []}}
-    assert answers.failed == {"two": "no answer within 0.5 seconds"}
+    assert answers.failed == {"two": "no answer within 5 seconds"}
 
 
 def test_a_client_without_a_session_has_no_regions(by_token: Client) -> None:

@@ -38,6 +38,8 @@ def pointed(page: Page) -> datetime:
 
 def drag(console: Console, first: float, last: float) -> tuple[datetime, datetime]:
     """Drag over a part of the first row, from a share of its width to another; return the times."""
+    # Results that arrive later would move the calendar.
+    expect(console.page.locator(".slots")).to_have_attribute("aria-busy", "false")
     box = console.page.locator(".canvas").bounding_box()
     assert box is not None
     height, mouse = box["y"] + 40, console.page.mouse

@@ -39,7 +39,7 @@ def topic() -> str:
 @pytest.fixture
 def transport(tmp_path: Path) -> Iterator[Any]:
     path = tmp_path / "blazar.conf"
-    path.write_text(f"[DEFAULT]\ntransport_url = {broker_url()}\nrpc_response_timeout = 5\n")
+    path.write_text(f"[DEFAULT]\ntransport_url = {broker_url()}\nrpc_response_timeout = 60\n")
     cfg.CONF.reset()
     conf = config.make_conf([], "test", config_files=[str(path)], conf=cfg.CONF)
     transport = get_transport(conf)

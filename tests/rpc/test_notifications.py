@@ -94,7 +94,7 @@ def test_a_notification_fails_in_bounded_time_if_the_broker_goes_away(
 ) -> None:
     credentials = broker_url().split("://")[1].rsplit("@", 1)[0]
     notifier = BusNotifier(
-        make_conf(f"rabbit://{credentials}@127.0.0.1:{wire.port}/"), "blazar.lease", wait_seconds=2
+        make_conf(f"rabbit://{credentials}@127.0.0.1:{wire.port}/"), "blazar.lease", wait_seconds=8
     )
     notifier.notify("lease.create", PAYLOAD)
     wire.cut()

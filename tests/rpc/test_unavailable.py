@@ -148,8 +148,9 @@ def test_a_request_that_a_slow_manager_has_received_is_not_refused_while_the_man
 
 
 def test_a_manager_that_starts_soon_receives_the_requests_that_wait(
-    through: Any, wire: Wire, topic: str
+    through: Any, wire: Wire, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("blazar.rpc.unattended._GRACE_SECONDS", 60)
     client, transport = through(wire.port)
     servers = [
         make_server(transport, topic, name, cast("Manager", Named(name)), lambda: None)
@@ -195,12 +196,12 @@ class Slow(Named):
     """A manager that works for longer than a caller waits without a report."""
 
     def list_leases(self, caller: Caller, project_id: str | None) -> list[dict[str, object]]:
-        threading.Event().wait(3)
+        threading.Event().wait(8)
         return super().list_leases(caller, project_id)
 
 
 def test_a_manager_that_works_for_longer_is_waited_for(through: Any, wire: Wire, topic: str) -> None:
-    client, transport = through(wire.port, silence_seconds=2)
+    client, transport = through(wire.port, silence_seconds=6)
     server = make_server(transport, topic, "slow", cast("Manager", Slow("slow")), lambda: None)
     server.start()
 

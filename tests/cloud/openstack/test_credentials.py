@@ -259,7 +259,7 @@ def test_wrong_credentials_are_unavailability_and_not_shown(
 def test_threads_that_waited_for_keystone_in_vain_do_not_wait_again(
     stub: StubCloud, cloud_of: MakeCloud, credentials: str
 ) -> None:
-    cloud = cloud_of(f"{credentials}timeout = 0.5\n")
+    cloud = cloud_of(f"{credentials}timeout = 5\n")
     stub.lay_out("POST", TOKENS, Reply(is_withheld=True))
 
     ends = at_once(8, cloud.aggregates.list_aggregates)

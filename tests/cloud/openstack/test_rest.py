@@ -123,10 +123,10 @@ def test_a_list_that_is_not_there_is_unavailability(stub: StubCloud, cloud: Open
 def test_an_answer_that_does_not_come_is_unavailability(
     stub: StubCloud, cloud_of: MakeCloud, credentials: str
 ) -> None:
-    cloud = cloud_of(f"{credentials}[nova]\ntimeout = 0.2\n")
+    cloud = cloud_of(f"{credentials}[nova]\ntimeout = 2\n")
     stub.lay_out("POST", ACTION, Reply(is_withheld=True))
 
-    with pytest.raises(CloudUnavailable, match=r"no answer in 0\.2 s"):
+    with pytest.raises(CloudUnavailable, match=r"no answer in 2 s"):
         add_host(cloud)
 
     assert len(stub.asked("POST", ACTION)) == 1
@@ -162,10 +162,10 @@ def test_a_read_that_fails_twice_has_failed(stub: StubCloud, cloud: OpenStackClo
 def test_a_read_that_was_waited_for_is_not_sent_again(
     stub: StubCloud, cloud_of: MakeCloud, credentials: str
 ) -> None:
-    cloud = cloud_of(f"{credentials}[nova]\ntimeout = 0.2\n")
+    cloud = cloud_of(f"{credentials}[nova]\ntimeout = 2\n")
     stub.lay_out("GET", AGGREGATES, Reply(is_withheld=True))
 
-    with pytest.raises(CloudUnavailable, match=r"no answer in 0\.2 s"):
+    with pytest.raises(CloudUnavailable, match=r"no answer in 2 s"):
         cloud.aggregates.list_aggregates()
 
     assert len(stub.asked("GET", AGGREGATES)) == 1
@@ -176,9 +176,9 @@ def test_an_answer_that_trickles_in_is_given_up(
     stub: StubCloud, cloud_of: MakeCloud, credentials: str, habit: bytes
 ) -> None:
     with trickling(habit) as url:
-        cloud = cloud_of(f"{credentials}[nova]\ntimeout = 0.2\nendpoint_override = {url}\n")
+        cloud = cloud_of(f"{credentials}[nova]\ntimeout = 1\nendpoint_override = {url}\n")
 
-        with pytest.raises(CloudUnavailable, match=r"not finished within 0\.6 s"):
+        with pytest.raises(CloudUnavailable, match=r"not finished within 3 s"):
             cloud.aggregates.list_aggregates()
 
 
