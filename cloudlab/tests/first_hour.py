@@ -88,7 +88,7 @@ class Shell:
         return subprocess.run(
             ["bash", "-c", "\n".join(lines)],
             cwd=self._checkout,
-            env={"PATH": os.environ["PATH"], "HOME": str(self.folder), "LANG": "C.UTF-8"},
+            env={"PATH": os.environ["PATH"], "HOME": str(self.folder), "LANG": "C.UTF-8", "PIP_COMPILE": "0"},
             capture_output=True,
             text=True,
             timeout=_SECONDS,
