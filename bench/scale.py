@@ -40,7 +40,7 @@ FIRST: Final = 1_000
 PARTS_OF_GROWTH: Final = 5
 SETTLED_SECONDS: Final = 60
 ROUNDS_AT_ONCE: Final = 5
-CREATES_A_SECOND: Final = 40
+CREATES_A_SECOND: Final = 20
 """The rate at which leases are created at least, also on a slow machine."""
 LEAST_SECONDS_TO_CREATE: Final = 20
 """For a few leases, of which the first wait for connections and imports."""
