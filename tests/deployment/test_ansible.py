@@ -58,8 +58,8 @@ class Machine:
     def __post_init__(self) -> None:
         self.units = Units(self.folder / "units", self.folder)
 
-    def play(self, **changes: Any) -> None:
-        """Run the playbook, with some variables changed from now on."""
+    def play(self, **changes: Any) -> Mapping[str, int]:
+        """Run the playbook; return how many tasks were ok, changed, and so on."""
         self.variables.update(changes)
         (self.folder / "variables.json").write_text(json.dumps(self.variables))
         environment = {
@@ -91,6 +91,8 @@ class Machine:
         )
         assert done.returncode == 0, done.stdout + done.stderr
         (self.folder / "last-play").write_text(done.stdout)
+        (line,) = re.findall(r"^blazar-here\s+: (.*)$", done.stdout, re.MULTILINE)
+        return {key: int(value) for key, value in (each.split("=") for each in line.split())}
 
     def changed_tasks(self) -> list[str]:
         """Return the tasks of the last play that changed something."""
@@ -317,7 +319,7 @@ def test_a_machine_is_installed_left_alone_and_upgraded(machine: Machine) -> Non
     subprocess.run([machine.folder / "nova" / "bin" / "python", "-c", check], check=True)
     machine.units.stop()
 
-    # Another configuration restarts the service; nothing that was done the first time is done again.
+    # Another configuration restarts the service; the second time, nothing else is to be done.
     restarted = sorted(machine.folder.glob("restarted-*"))
     for each in restarted:
         each.unlink()
@@ -336,6 +338,7 @@ def test_a_machine_is_installed_left_alone_and_upgraded(machine: Machine) -> Non
     }
     assert machine.version() == NEXT
     assert request(f"{machine.serve()}/v1/leases")[1]["leases"][0]["name"] == "l"
+    assert (machine.play()["changed"], machine.changed_tasks()) == (0, [])
 
 
 def test_missing_variables_are_named(bare_machine: Machine) -> None:
