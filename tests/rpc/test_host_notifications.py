@@ -339,8 +339,12 @@ def test_a_manager_that_stops_while_it_connects_leaves_nothing(
     unconnected._thread.join(WAIT_SECONDS)
     assert not unconnected._thread.is_alive()
     assert connecting.stopped.is_set() is (failure is None)
-    # A thread of an earlier test may log meanwhile.
-    assert not [each for each in caplog.records if each.name == "blazar.rpc.host_notifications"]
+    assert levels_of_own_records(caplog) == []
+
+
+def levels_of_own_records(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Return the levels of what the module logged; a thread of an earlier test may log meanwhile."""
+    return [each.levelname for each in caplog.records if each.name == "blazar.rpc.host_notifications"]
 
 
 def test_an_unexpected_error_of_the_library_does_not_end_listening(
@@ -358,5 +362,4 @@ def test_an_unexpected_error_of_the_library_does_not_end_listening(
     unconnected._thread.join(WAIT_SECONDS)
     unconnected._listener = None
     unconnected.stop()
-    own = [each for each in caplog.records if each.name == "blazar.rpc.host_notifications"]
-    assert [each.levelname for each in own] == ["ERROR"]
+    assert levels_of_own_records(caplog) == ["ERROR"]

@@ -148,9 +148,8 @@ def test_a_request_that_a_slow_manager_has_received_is_not_refused_while_the_man
 
 
 def test_a_manager_that_starts_soon_receives_the_requests_that_wait(
-    through: Any, wire: Wire, topic: str, monkeypatch: pytest.MonkeyPatch
+    through: Any, wire: Wire, topic: str
 ) -> None:
-    monkeypatch.setattr("blazar.rpc.unattended._GRACE_SECONDS", 60)
     client, transport = through(wire.port)
     servers = [
         make_server(transport, topic, name, cast("Manager", Named(name)), lambda: None)
