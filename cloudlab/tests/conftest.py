@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def openstack() -> OpenStackLab:
-    """Return the lab as it is; if it is not up, tests are skipped."""
+    """Return the lab as it is; if it is not up, the run fails."""
     try:
         openstack = OpenStackLab.of_this_process()
     except LabError as error:

@@ -42,13 +42,14 @@ def main() -> int:
         introduce(service)
         register(service)
         stories = [Story(each) for each in SCRIPTS]
+        deadline = began + GIVE_UP_AFTER_SECONDS
         for struck in (False, True):
             act = [story for story in stories if story.script.is_struck is struck]
             for story in act:
                 ask_for(service, story)
                 if struck:
-                    strike(service, story, began + GIVE_UP_AFTER_SECONDS)
-            watch_until_over(service, act, began + GIVE_UP_AFTER_SECONDS)
+                    strike(service, story, deadline)
+            watch_until_over(service, act, deadline)
         has_taken = take_alternative(service)
         show(stories)
     say(f"took {time.monotonic() - began:.0f} seconds; the service is stopped, its folder is removed")
