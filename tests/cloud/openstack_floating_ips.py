@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from keystoneauth1.adapter import Adapter
 
 from blazar.ports.network import Networks
 from cloudlab.rest import list_objects
+
+
+class _InnerNetwork(NamedTuple):
+    """A network of the first project, with a router to the external one."""
+
+    network_id: str
+    subnet_id: str
+    router_id: str
 
 
 class NeutronFloatingIps:
@@ -51,30 +59,21 @@ class NeutronFloatingIps:
                 for forwarding_id in networks.list_port_forwardings(floating_ip.id):
                     networks.delete_port_forwarding(floating_ip.id, forwarding_id)
                 networks.delete_floating_ip(floating_ip.id)
-        if "_network_id" in self.__dict__:
-            self._remove_network()
+        if "_inner" in self.__dict__:
+            self._remove_inner_network()
 
     @cached_property
-    def _network_id(self) -> str:
-        """A network of the first project."""
-        return self._make("networks", "network")
-
-    @cached_property
-    def _subnet_id(self) -> str:
-        return self._make("subnets", "subnet", network_id=self._network_id, ip_version=4, cidr="192.0.2.0/24")
-
-    @cached_property
-    def _router_id(self) -> str:
-        """A router from the network to the external one."""
+    def _inner(self) -> _InnerNetwork:
+        network_id = self._make("networks", "network")
+        subnet_id = self._make("subnets", "subnet", network_id=network_id, ip_version=4, cidr="192.0.2.0/24")
         gateway = {"network_id": self._external_network_id}
         router_id = self._make("routers", "router", external_gateway_info=gateway)
         path = f"/v2.0/routers/{router_id}/add_router_interface"
-        self._neutron.put(path, json={"subnet_id": self._subnet_id})
-        return router_id
+        self._neutron.put(path, json={"subnet_id": subnet_id})
+        return _InnerNetwork(network_id, subnet_id, router_id)
 
     def _add_port(self) -> dict[str, Any]:
-        assert self._router_id
-        body = {"network_id": self._network_id, "project_id": self._project_ids[0]}
+        body = {"network_id": self._inner.network_id, "project_id": self._project_ids[0]}
         made: dict[str, Any] = self._neutron.post("/v2.0/ports", json={"port": body}).json()["port"]
         return made
 
@@ -83,10 +82,11 @@ class NeutronFloatingIps:
         made: str = self._neutron.post(f"/v2.0/{collection}", json=body).json()[key]["id"]
         return made
 
-    def _remove_network(self) -> None:
-        path = f"/v2.0/routers/{self._router_id}"
-        self._neutron.put(f"{path}/remove_router_interface", json={"subnet_id": self._subnet_id})
+    def _remove_inner_network(self) -> None:
+        network_id, subnet_id, router_id = self._inner
+        path = f"/v2.0/routers/{router_id}"
+        self._neutron.put(f"{path}/remove_router_interface", json={"subnet_id": subnet_id})
         self._neutron.delete(path)
-        for port in list_objects(self._neutron, f"/v2.0/ports?network_id={self._network_id}", "ports"):
+        for port in list_objects(self._neutron, f"/v2.0/ports?network_id={network_id}", "ports"):
             self._neutron.delete(f"/v2.0/ports/{port['id']}")
-        self._neutron.delete(f"/v2.0/networks/{self._network_id}")
+        self._neutron.delete(f"/v2.0/networks/{network_id}")

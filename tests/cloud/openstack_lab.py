@@ -72,7 +72,6 @@ class ContractLab:
         self._prefix = f"contract-{uuid.uuid4().hex[:8]}"
         self._disabled: list[str] = []
         self._user_ids: list[str] = []
-        self._has_booted = False
         self._keystone = self._api("identity")
         self._admin = self._openstack.details.accounts["admin"]
         details = self._openstack.details
@@ -93,10 +92,16 @@ class ContractLab:
         assert len(free) >= NEEDED_HOSTS, f"the suite needs {NEEDED_HOSTS} hosts of its own; free are {free}"
         return tuple(LabHost(hypervisor_hostname=each, service_host=each) for each in free)
 
-    @cached_property
+    @property
     def project_ids(self) -> tuple[str, str]:
-        made = (self._new_project("one"), self._new_project("two"))
-        self._grant(self._admin.user_id, made[0], "admin")
+        first, second = self._projects.values()
+        return first, second
+
+    @cached_property
+    def _projects(self) -> Mapping[str, str]:
+        """The ids of two new projects, by name."""
+        made = {name: self._new_project(name) for name in (self.name("one"), self.name("two"))}
+        self._grant(self._admin.user_id, made[self.name("one")], "admin")
         return made
 
     @cached_property
@@ -125,11 +130,8 @@ class ContractLab:
     @cached_property
     def lessee(self) -> Lessee:
         """A new member of the first project."""
-        return Lessee(project_id=self.project_ids[0], token=self._lessee_session.get_token())
-
-    @property
-    def _lessee_session(self) -> Session:
-        return self._lessee_sessions[self.project_ids[0]]
+        project_id, session = next(iter(self._lessee_sessions.items()))
+        return Lessee(project_id=project_id, token=session.get_token())
 
     @cached_property
     def _lessee_sessions(self) -> Mapping[str, Session]:
@@ -138,10 +140,10 @@ class ContractLab:
         body = {"user": {"name": name, "password": password, "domain_id": "default"}}
         user_id = self._add_user(body)
         sessions = {}
-        for project_id, suffix in zip(self.project_ids, ("one", "two"), strict=True):
+        for project, project_id in self._projects.items():
             self._grant(user_id, project_id, "member")
             auth_url = self._openstack.details.auth_url
-            sessions[project_id] = make_session(auth_url, name, password, self.name(suffix))
+            sessions[project_id] = make_session(auth_url, name, password, project)
         return sessions
 
     def member_api(self, project_id: str, service_type: str) -> Adapter:
@@ -187,7 +189,6 @@ class ContractLab:
     def _boot(self, details: Mapping[str, object]) -> str:
         """Return the id of an active server with these details, by default of the ordinary flavor."""
         server = {"flavorRef": self._openstack.details.flavor_id, "networks": "none", **details}
-        self._has_booted = True
         made = self._nova.post("/servers", json={"server": server}, microversion="2.37").json()
         server_id: str = made["server"]["id"]
         wait_until(lambda: self._status(server_id) not in ("BUILD", None), PATIENCE_SECONDS)
@@ -227,14 +228,15 @@ class ContractLab:
 
     def make_trust(self) -> Trust:
         details = self._openstack.details
+        project_id, session = next(iter(self._lessee_sessions.items()))
         body = {
-            "trustor_user_id": self._lessee_session.get_user_id(),
+            "trustor_user_id": session.get_user_id(),
             "trustee_user_id": details.accounts["blazar"].user_id,
-            "project_id": self.project_ids[0],
+            "project_id": project_id,
             "roles": [{"name": "member"}],
             "impersonation": True,
         }
-        keystone = make_adapter(self._lessee_session, "identity")
+        keystone = make_adapter(session, "identity")
         trust = keystone.post("/OS-TRUST/trusts", json={"trust": body}).json()["trust"]
         return Trust(**{name: trust[name] for name in ("id", *list(body)[:3])})
 
@@ -248,14 +250,12 @@ class ContractLab:
         """Remove the objects with a name of this lab, and those in its projects."""
         for host in self._disabled:
             self._switch(host, "enable")
-        if self._has_booted:
-            self._remove_servers()
         for names, remove in self._removals():
             if not self._used.isdisjoint(names):
                 remove()
         for user_id in self._user_ids:
             self._keystone.delete(f"/users/{user_id}")
-        if "project_ids" in self.__dict__:
+        if "_projects" in self._used:
             for project_id in self.project_ids:
                 self._keystone.delete(f"/projects/{project_id}")
 
@@ -267,6 +267,7 @@ class ContractLab:
     def _removals(self) -> Sequence[tuple[tuple[str, ...], Callable[[], None]]]:
         """Return what to do, in this order, about the use of which ports and properties."""
         return (
+            (("_nova",), self._remove_servers),
             (("storage", "block_storage", "storage_in"), lambda: self.storage.remove_everything()),
             (("aggregates",), self._remove_aggregates),
             (("flavors",), self._remove_flavors),
@@ -341,16 +342,16 @@ class ContractLab:
     @cached_property
     def _nova(self) -> Adapter:
         """Nova as an administrator sees it in the first project."""
-        assert self.project_ids
+        first, _ = self._projects
         auth_url = self._openstack.details.auth_url
-        session = make_session(auth_url, self._admin.user, self._admin.password, self.name("one"))
+        session = make_session(auth_url, self._admin.user, self._admin.password, first)
         return make_adapter(session, "compute")
 
     def _api(self, service_type: str) -> Adapter:
         return self._openstack.api(service_type)
 
-    def _new_project(self, suffix: str) -> str:
-        body = {"project": {"name": self.name(suffix), "domain_id": "default"}}
+    def _new_project(self, name: str) -> str:
+        body = {"project": {"name": name, "domain_id": "default"}}
         project_id: str = self._keystone.post("/projects", json=body).json()["project"]["id"]
         return project_id
 
