@@ -127,15 +127,14 @@ def _act_on_aggregate(cloud: SimulatedCloud, call: Call) -> Reply:
     ((action, detail),) = call.body.items()
     match action:
         case "add_host":
-            cloud.aggregates.add_host(aggregate_id, detail["host"])
+            changed = cloud.aggregates.add_host(aggregate_id, detail["host"])
         case "remove_host":
-            cloud.aggregates.remove_host(aggregate_id, detail["host"])
+            changed = cloud.aggregates.remove_host(aggregate_id, detail["host"])
         case "set_metadata":
-            cloud.aggregates.set_aggregate_metadata(aggregate_id, detail["metadata"])
+            changed = cloud.aggregates.set_aggregate_metadata(aggregate_id, detail["metadata"])
         case _:
             raise CloudRefused(f"there is no such action: {action}")
-    # Nova returns the whole aggregate; the callers here do not read it.
-    return Reply(body={"aggregate": {"id": aggregate_id}})
+    return Reply(body={"aggregate": _aggregate(changed)})
 
 
 def _number_of(call: Call) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -26,7 +26,7 @@ from blazar.domain.lease import Holdings
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.capabilities import CleansUp
 from blazar.plugins.conformity import list_violations
-from blazar.plugins.contract import Assignment, Refused, Result
+from blazar.plugins.contract import Assignment, Outcome, Refused, Result
 from blazar.resource_types import list_folders
 from blazar_plugin_testing.harness import Harness
 from blazar_plugin_testing.plugin_env import PluginEnv
@@ -112,6 +112,15 @@ class StepEnv:
     def wanted(self, phase: Phase) -> Any:
         """Return the items that the plugin wants."""
         return self.plugin.wanted(self.assignment, phase)
+
+    def missing(self, phase: Phase, seen: Any) -> list[tuple[Callable[..., Outcome], Any]]:
+        """Return the steps to the wanted items in order: the method of the plugin, and the item."""
+        wanted = self.wanted(phase)
+        removals = sorted(seen.items - wanted, key=lambda each: -each.rank)
+        additions = sorted(wanted - seen.items, key=lambda each: each.rank)
+        return [(self.plugin.remove, each) for each in removals] + [
+            (self.plugin.make, each) for each in additions
+        ]
 
     def make_all(self, phase: Phase, times: int = 1) -> None:
         """Make the wanted items in the order of ranks, each the given number of times."""

@@ -29,6 +29,7 @@ from blazar.plugins.capabilities import (
     HasPool,
     HoldsAfterEnd,
     ListsChoices,
+    ObservesAnswers,
     ObservesUse,
     ReadsAsLessee,
     RegistersResources,
@@ -45,6 +46,9 @@ from blazar.plugins.leftovers import Sweep
 from blazar_plugin_testing.clocks import EPOCH
 from blazar_plugin_testing.contract import HarnessedEnv, StepEnv
 from blazar_plugin_testing.plugin_env import RESERVATION, PluginEnv
+
+_WITHOUT_CALLS: Any = object()
+"""In place of the cloud, where no call may be made."""
 
 EPOCH_MINUTE = int(EPOCH.timestamp()) // 60
 
@@ -264,6 +268,17 @@ class CapabilityContract(HarnessedEnv):
 
         assert items
         assert all(each.scope for each in items)
+
+    def test_answers_show_what_another_observation_shows(self, steps: StepEnv) -> None:
+        plugin, has_shown = require(steps.env, ObservesAnswers), False
+        for phase in (Phase.PREPARING, Phase.RUNNING, Phase.OVER):
+            seen = steps.seen(phase)
+            for act, item in steps.missing(phase, seen):
+                act(steps.cloud, steps.assignment, item, seen)
+                shown = plugin.observe_answers(_WITHOUT_CALLS, steps.assignment, phase, seen)
+                assert shown is None or shown.items == steps.seen(phase).items == steps.wanted(phase)
+                has_shown = has_shown or shown is not None
+        assert has_shown
 
     def test_items_that_are_only_cleaned_up_are_never_wanted(self, steps: StepEnv) -> None:
         plugin = require(steps.env, CleansUp)

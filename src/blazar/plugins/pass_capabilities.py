@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import ClassVar, Generic
 
 from blazar.domain.lease import ReservationId, ResourceId
-from blazar.plugins.contract import Assignment, Outcome, SpecT
+from blazar.domain.lifecycle import Phase
+from blazar.plugins.contract import Assignment, Outcome, SeenT, SpecT
 from blazar.ports.cloud import Cloud
 
 
@@ -18,6 +19,27 @@ class HasIndependentSteps:
     independent_ranks: ClassVar[frozenset[int]]
     """Ranks of items whose steps are independent if their scopes differ. Such a step changes neither the
     observation nor anything in the cloud that steps of other scopes need."""
+
+
+class ObservesAnswers(ABC, Generic[SpecT, SeenT]):
+    """The cloud's answers to steps show their results. Without it, a pass observes again after its steps."""
+
+    @abstractmethod
+    def observe_answers(
+        self, cloud: Cloud, assignment: Assignment[SpecT], phase: Phase, seen: SeenT
+    ) -> SeenT | None:
+        """Return what ``observe`` would return now; makes no call.
+
+        Args:
+            cloud: As for ``observe``.
+            assignment: As for ``observe``.
+            phase: As for ``observe``.
+            seen: The observation before the steps, in which they recorded the answers.
+
+        Returns:
+            The observation, or None if the answers do not show that the items are as wanted. The pass then
+            observes again.
+        """
 
 
 class CleansUp:

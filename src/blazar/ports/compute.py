@@ -144,8 +144,15 @@ class Aggregates(Protocol):
             CloudConflict: An aggregate with this name exists.
         """
 
-    def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str | None]) -> None:
-        """Set these keys, remove those with the value None, leave others alone. Raises CloudNotFound."""
+    def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str | None]) -> Aggregate:
+        """Set these keys, remove those with the value None, and leave others alone.
+
+        Returns:
+            The aggregate as it is then.
+
+        Raises:
+            CloudNotFound: It does not exist.
+        """
 
     def delete_aggregate(self, aggregate_id: int) -> None:
         """Delete an empty aggregate.
@@ -155,8 +162,8 @@ class Aggregates(Protocol):
             CloudConflict: It still has hosts.
         """
 
-    def add_host(self, aggregate_id: int, service_host: str) -> None:
-        """Put a host into an aggregate.
+    def add_host(self, aggregate_id: int, service_host: str) -> Aggregate:
+        """Put a host into an aggregate; return the aggregate as it is then.
 
         Raises:
             CloudNotFound: The aggregate or the host does not exist.
@@ -164,8 +171,8 @@ class Aggregates(Protocol):
                 servers on it forbid the change of zone.
         """
 
-    def remove_host(self, aggregate_id: int, service_host: str) -> None:
-        """Take a host out of an aggregate.
+    def remove_host(self, aggregate_id: int, service_host: str) -> Aggregate:
+        """Take a host out of an aggregate; return the aggregate as it is then.
 
         Raises:
             CloudNotFound: The aggregate does not exist or the host is not in it.

@@ -14,7 +14,7 @@ from blazar.domain.circuit_breaker import CircuitBreaker
 from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, CloudRefused, CloudUnavailable
 from blazar.domain.lease import is_canonical_id
 from blazar.domain.lifecycle import Phase
-from blazar.plugins.capabilities import CleansUp, HasIndependentSteps
+from blazar.plugins.capabilities import CleansUp, HasIndependentSteps, ObservesAnswers
 from blazar.plugins.contract import Assignment, Done, Item, Outcome, Refused, Result, Unusable, Waiting
 from blazar.ports.cloud import Cloud
 
@@ -139,7 +139,7 @@ class _Work:
                 return
             self._take_round(seen)
             before = seen.items
-            seen = self._observe()
+            seen = self._observe_answers(seen) or self._observe()
             if self.report.refused is not None or self.report.unusable or seen.items == before:
                 break
         self._note(seen)
@@ -150,6 +150,12 @@ class _Work:
     def _observe(self) -> Any:
         self.check_claim()
         return self.plugin.observe(self.cloud, self.assignment, self.phase)
+
+    def _observe_answers(self, seen: Any) -> Any:
+        """Return the observation after the steps if the cloud's answers to them show it; otherwise None."""
+        if not isinstance(self.plugin, ObservesAnswers):
+            return None
+        return self.plugin.observe_answers(self.cloud, self.assignment, self.phase, seen)
 
     def _wanted(self, seen: Any) -> frozenset[Item]:
         wanted: frozenset[Item] = self.plugin.wanted(self.assignment, self.phase)

@@ -56,6 +56,21 @@ def test_those_of_some_names_are_listed_and_no_others(cloud: Cloud, lab: CloudLa
     assert cloud.aggregates.list_aggregates([]) == ()
 
 
+def test_each_change_returns_the_aggregate_as_it_is_then(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
+    made = cloud.aggregates.create_aggregate(lab.name("a"), lab.name("zone"), {"kept": "1", "gone": "1"})
+
+    marked = cloud.aggregates.set_aggregate_metadata(made.id, {"added": "2", "gone": None})
+    assert dict(marked.metadata) == {"kept": "1", "added": "2"}
+    assert seen(cloud, made) == marked
+
+    with_host = cloud.aggregates.add_host(made.id, host.service_host)
+    assert with_host.hosts == {host.service_host}
+    assert seen(cloud, made) == with_host
+
+    without = cloud.aggregates.remove_host(made.id, host.service_host)
+    assert without == marked == seen(cloud, made)
+
+
 def test_metadata_are_added_to_those_there_are(cloud: Cloud, lab: CloudLab) -> None:
     made = cloud.aggregates.create_aggregate(lab.name("a"), None, {"kept": "1", "changed": "1"})
 

@@ -18,9 +18,11 @@ from blazar.ports.compute import Lessee
 from blazar.telemetry.log_context import arriving
 
 AGGREGATES = "/compute/v2.1/os-aggregates"
+CLASSES = "/placement/resource_classes"
 ACTION = f"{AGGREGATES}/7/action"
 FLOATING_IPS = "/network/v2.0/floatingips"
 SERVERS = "/compute/v2.1/servers/detail"
+CHANGED = Reply(body={"aggregate": {"id": 7, "name": "a", "availability_zone": None, "hosts": ["node-1"]}})
 
 
 def add_host(cloud: OpenStackCloud) -> None:
@@ -113,6 +115,7 @@ def test_an_answer_that_is_something_else_is_unavailability(
 
     with pytest.raises(CloudUnavailable, match="Nova: GET /os-aggregates: the answer cannot be used"):
         cloud.aggregates.list_aggregates()
+    assert "the answer cannot be used" in error_of(stub, cloud, Reply(body=body)).message
 
 
 def test_a_list_that_is_not_there_is_unavailability(stub: StubCloud, cloud: OpenStackCloud) -> None:
@@ -214,8 +217,8 @@ def test_tokens_are_in_no_message(stub: StubCloud, cloud: OpenStackCloud) -> Non
 
 
 def test_a_call_says_which_microversion_it_was_written_for(stub: StubCloud, cloud: OpenStackCloud) -> None:
-    stub.lay_out("POST", ACTION, Reply())
-    stub.lay_out("GET", "/placement/resource_classes", Reply(body={"resource_classes": []}))
+    stub.lay_out("POST", ACTION, CHANGED)
+    stub.lay_out("GET", CLASSES, Reply(body={"resource_classes": []}))
     stub.lay_out("GET", FLOATING_IPS, Reply(body={"floatingips": []}))
 
     add_host(cloud)
@@ -306,8 +309,8 @@ def test_a_service_that_repeats_itself_is_not_asked_for_ever(stub: StubCloud, cl
 def test_threads_keep_their_connections(stub: StubCloud, cloud: OpenStackCloud) -> None:
     """As many as workers and request threads, 72 by default; the library keeps ten."""
     number = 24
-    stub.lay_out("GET", AGGREGATES, Reply(body={"aggregates": []}))
-    cloud.aggregates.list_aggregates()
+    stub.lay_out("GET", CLASSES, Reply(body={"resource_classes": []}))
+    cloud.placement.list_resource_classes()
     barrier = threading.Barrier(number)
     answer = stub.answer
 
@@ -319,16 +322,16 @@ def test_threads_keep_their_connections(stub: StubCloud, cloud: OpenStackCloud) 
 
     for _ in range(3):
         with ThreadPoolExecutor(number) as pool:
-            for each in [pool.submit(cloud.aggregates.list_aggregates) for _ in range(number)]:
+            for each in [pool.submit(cloud.placement.list_resource_classes) for _ in range(number)]:
                 each.result()
 
-    asked = stub.asked("GET", AGGREGATES)
+    asked = stub.asked("GET", CLASSES)
     assert len(asked) == 3 * number + 1
     assert len({each.connection for each in asked}) == number
 
 
 def test_services_are_told_for_which_request_they_are_called(stub: StubCloud, cloud: OpenStackCloud) -> None:
-    stub.lay_out("POST", ACTION, Reply())
+    stub.lay_out("POST", ACTION, CHANGED)
     local = "req-6a0c1f0e-1111-4222-8333-0123456789ab"
     sent_by_client = "req-6a0c1f0e-9999-4222-8333-0123456789ab"
 
@@ -343,7 +346,7 @@ def test_services_are_told_for_which_request_they_are_called(stub: StubCloud, cl
 
 
 def test_no_token_and_no_password_is_logged_at_any_level(stub: StubCloud, cloud: OpenStackCloud) -> None:
-    stub.lay_out("POST", ACTION, Reply())
+    stub.lay_out("POST", ACTION, CHANGED)
     lessee = Lessee(project_id="p", token="the lessee's token")
 
     with listening(None) as lines:

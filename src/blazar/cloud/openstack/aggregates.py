@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from blazar.cloud.openstack.rest import RestClient
@@ -27,12 +25,10 @@ class OpenStackAggregates:
     def list_aggregates(self, names: Collection[str] | None = None) -> tuple[Aggregate, ...]:
         """Return aggregates with their hosts and metadata: all, or those with these names.
 
-        Nova always returns all aggregates; others are discarded before they are parsed.
+        Nova always returns all aggregates.
         """
-        found = self._nova.list(
-            "os-aggregates", key="aggregates", parse=partial(_aggregate_of, names), version=_VERSION
-        )
-        return tuple(each for each in found if each is not None)
+        found = self._nova.list("os-aggregates", key="aggregates", parse=_aggregate, version=_VERSION)
+        return found if names is None else tuple(each for each in found if each.name in names)
 
     def create_aggregate(
         self, name: str, availability_zone: str | None, metadata: Mapping[str, str]
@@ -47,13 +43,10 @@ class OpenStackAggregates:
         body = {"aggregate": {"name": name, _ZONE: availability_zone or None}}
         answer = self._nova.post("os-aggregates", body=body, version=_VERSION)
         made = answer.read(lambda body: _aggregate(body["aggregate"]))
-        if not metadata:
-            return made
-        self.set_aggregate_metadata(made.id, metadata)
-        return replace(made, metadata=dict(metadata))
+        return self.set_aggregate_metadata(made.id, metadata) if metadata else made
 
-    def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str | None]) -> None:
-        """Set these keys, remove those with the value None, and leave others alone.
+    def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str | None]) -> Aggregate:
+        """Set these keys, remove those with the value None, and leave others alone; return the result.
 
         Raises:
             CloudNotFound: The aggregate does not exist.
@@ -61,28 +54,24 @@ class OpenStackAggregates:
         """
         if _ZONE in metadata:
             raise CloudRefused("the availability zone of an aggregate can only be set when it is created")
-        self._act_on_aggregate(aggregate_id, {"set_metadata": {"metadata": dict(metadata)}})
+        return self._act_on_aggregate(aggregate_id, {"set_metadata": {"metadata": dict(metadata)}})
 
     def delete_aggregate(self, aggregate_id: int) -> None:
         """Delete an empty aggregate. Raises CloudNotFound, or CloudConflict while it has hosts."""
         # A 400 here can only mean that hosts remain in the aggregate.
         self._nova.delete("os-aggregates", aggregate_id, version=_VERSION, means={400: CloudConflict})
 
-    def add_host(self, aggregate_id: int, service_host: str) -> None:
-        """Put a host into an aggregate. Raises CloudNotFound and CloudConflict as in the port."""
-        self._act_on_aggregate(aggregate_id, {"add_host": {"host": service_host}})
+    def add_host(self, aggregate_id: int, service_host: str) -> Aggregate:
+        """Put a host into an aggregate; return it. Raises as the port says."""
+        return self._act_on_aggregate(aggregate_id, {"add_host": {"host": service_host}})
 
-    def remove_host(self, aggregate_id: int, service_host: str) -> None:
-        """Take a host out of an aggregate. Raises CloudNotFound and CloudConflict as in the port."""
-        self._act_on_aggregate(aggregate_id, {"remove_host": {"host": service_host}})
+    def remove_host(self, aggregate_id: int, service_host: str) -> Aggregate:
+        """Take a host out of an aggregate; return it. Raises as the port says."""
+        return self._act_on_aggregate(aggregate_id, {"remove_host": {"host": service_host}})
 
-    def _act_on_aggregate(self, aggregate_id: int, action: Mapping[str, object]) -> None:
-        self._nova.post("os-aggregates", aggregate_id, "action", body=action, version=_VERSION)
-
-
-def _aggregate_of(names: Collection[str] | None, body: Mapping[str, Any]) -> Aggregate | None:
-    """Return an aggregate, or None if it has none of the names."""
-    return _aggregate(body) if names is None or body["name"] in names else None
+    def _act_on_aggregate(self, aggregate_id: int, action: Mapping[str, object]) -> Aggregate:
+        answer = self._nova.post("os-aggregates", aggregate_id, "action", body=action, version=_VERSION)
+        return answer.read(lambda body: _aggregate(body["aggregate"]))
 
 
 def _aggregate(body: Mapping[str, Any]) -> Aggregate:

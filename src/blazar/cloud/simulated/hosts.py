@@ -53,18 +53,15 @@ class SimulatedAggregates(Service):
     ) -> Aggregate:
         """Return a new aggregate; its metadata is set by a second operation, which may fail."""
         aggregate = self._new_aggregate(name, availability_zone)
-        if not metadata:
-            return aggregate
-        self.set_aggregate_metadata(aggregate.id, metadata)
-        return replace(aggregate, metadata=dict(metadata))
+        return self.set_aggregate_metadata(aggregate.id, metadata) if metadata else aggregate
 
     @writes("compute.create_aggregate")
     def _new_aggregate(self, name: str, availability_zone: str | None) -> Aggregate:
         return insert_aggregate(self._state, name, availability_zone)
 
     @writes("compute.set_aggregate_metadata")
-    def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str | None]) -> None:
-        """Set these keys, remove those with the value None, and leave other keys alone.
+    def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str | None]) -> Aggregate:
+        """Set these keys, remove those with the value None, and leave other keys alone; return the result.
 
         Raises:
             CloudNotFound: The aggregate does not exist.
@@ -76,7 +73,7 @@ class SimulatedAggregates(Service):
         merged = {
             key: value for key, value in {**aggregate.metadata, **metadata}.items() if value is not None
         }
-        self._state.aggregates[aggregate_id] = replace(aggregate, metadata=merged)
+        return _store(self._state, replace(aggregate, metadata=merged))
 
     @writes("compute.delete_aggregate")
     def delete_aggregate(self, aggregate_id: int) -> None:
@@ -87,13 +84,13 @@ class SimulatedAggregates(Service):
         del self._state.aggregates[aggregate_id]
 
     @writes("compute.add_host")
-    def add_host(self, aggregate_id: int, service_host: str) -> None:
-        """Put a host into an aggregate. Raises CloudNotFound and CloudConflict as in the port."""
-        insert_member(self._state, aggregate_id, service_host)
+    def add_host(self, aggregate_id: int, service_host: str) -> Aggregate:
+        """Put a host into an aggregate; return it. Raises as the port says."""
+        return insert_member(self._state, aggregate_id, service_host)
 
     @writes("compute.remove_host")
-    def remove_host(self, aggregate_id: int, service_host: str) -> None:
-        """Take a host out of an aggregate. Raises CloudNotFound and CloudConflict as in the port."""
+    def remove_host(self, aggregate_id: int, service_host: str) -> Aggregate:
+        """Take a host out of an aggregate; return it. Raises as the port says."""
         aggregate = known(self._state.aggregates, aggregate_id, "aggregate")
         if aggregate.availability_zone is not None:
             # Nova checks this first, even if the host is not in the aggregate.
@@ -106,7 +103,7 @@ class SimulatedAggregates(Service):
         if service_host not in aggregate.hosts:
             raise CloudNotFound(f"host {service_host} is not in aggregate {aggregate_id}")
         remaining = aggregate.hosts - {service_host}
-        self._state.aggregates[aggregate_id] = replace(aggregate, hosts=remaining)
+        return _store(self._state, replace(aggregate, hosts=remaining))
 
 
 def insert_aggregate(state: CloudState, name: str, availability_zone: str | None) -> Aggregate:
@@ -118,8 +115,8 @@ def insert_aggregate(state: CloudState, name: str, availability_zone: str | None
     return aggregate
 
 
-def insert_member(state: CloudState, aggregate_id: int, service_host: str) -> None:
-    """Put a host into an aggregate.
+def insert_member(state: CloudState, aggregate_id: int, service_host: str) -> Aggregate:
+    """Put a host into an aggregate; return the aggregate.
 
     Raises:
         CloudNotFound: The aggregate or the host does not exist.
@@ -134,7 +131,12 @@ def insert_member(state: CloudState, aggregate_id: int, service_host: str) -> No
     if aggregate.availability_zone is not None:
         _check_other_zones(state, service_host, aggregate.availability_zone)
         _check_servers(state, service_host, aggregate.availability_zone)
-    state.aggregates[aggregate_id] = replace(aggregate, hosts=aggregate.hosts | {service_host})
+    return _store(state, replace(aggregate, hosts=aggregate.hosts | {service_host}))
+
+
+def _store(state: CloudState, aggregate: Aggregate) -> Aggregate:
+    state.aggregates[aggregate.id] = aggregate
+    return aggregate
 
 
 def _check_other_zones(state: CloudState, service_host: str, zone: str) -> None:

@@ -1,5 +1,7 @@
 """Handover of a host: add it to the reservation's aggregate, then remove it from the freepool.
 
+Each step records the aggregate of Nova's answer, from which the result is observed.
+
 Nova refuses the first step while the host has servers or is in another availability zone. The obstacle is
 searched for only then, so that a host without servers costs two calls.
 """
@@ -39,11 +41,13 @@ class Handover:
             return Waiting(RETRY, "the aggregate was created concurrently")
         return Done()
 
-    def set_owner(self, cloud: Cloud, assignment: Assignment[HostSpec], own: Aggregate) -> Outcome:
+    def set_owner(self, cloud: Cloud, assignment: Assignment[HostSpec], seen: HostsSeen) -> Outcome:
         """Set the owner in the aggregate's metadata, unless the aggregate was just created with it."""
-        if own.metadata.get(self._settings.owner_key) == assignment.project_id:
-            return Done()
-        cloud.aggregates.set_aggregate_metadata(own.id, {self._settings.owner_key: assignment.project_id})
+        if seen.own is None:
+            return Waiting(RETRY, "the aggregate does not exist yet")
+        owner = {self._settings.owner_key: assignment.project_id}
+        if not owner.items() <= seen.own.metadata.items():
+            seen.own = cloud.aggregates.set_aggregate_metadata(seen.own.id, owner)
         return Done()
 
     def add_member(
@@ -54,7 +58,7 @@ class Handover:
             return Waiting(RETRY, "the aggregate does not exist yet")
         host = item.service_host
         try:
-            cloud.aggregates.add_host(seen.own.id, host)
+            seen.own = cloud.aggregates.add_host(seen.own.id, host)
         except CloudNotFound:
             if host not in cloud.hypervisors.list_availability_zones():
                 return Unusable(f"Nova no longer has host {host}", is_final=True)
@@ -67,7 +71,7 @@ class Handover:
         """Remove a host from the freepool."""
         if seen.freepool is not None:
             try:
-                cloud.aggregates.remove_host(seen.freepool.id, item.service_host)
+                seen.freepool = cloud.aggregates.remove_host(seen.freepool.id, item.service_host)
             except CloudNotFound:
                 return Done()
         return Done()

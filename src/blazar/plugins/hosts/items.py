@@ -51,7 +51,7 @@ class HostItem:
 
 @dataclass(slots=True, kw_only=True)
 class HostsSeen:
-    """The state of Nova; a step that creates the aggregate records it here."""
+    """The state of Nova; steps record aggregates here that they create or change."""
 
     items: frozenset[HostItem] = frozenset()
     own: Aggregate | None = None

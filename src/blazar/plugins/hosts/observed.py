@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 
 from blazar.domain.circuit_breaker import CircuitBreaker
@@ -40,17 +41,33 @@ class Observation:
         seen = HostsSeen(
             own=aggregates.get(self._reservation_id), freepool=aggregates.get(self._settings.freepool_name)
         )
-        items = {*self._closed(seen), *self._unannounced(seen)}
+        items = {*self._in_aggregates(seen), *self._unannounced(seen)}
         if seen.own is not None:
-            items |= {*self._of_aggregate(seen.own, seen.freepool), *self._servers(seen.own, seen)}
+            items.update(self._servers(seen.own, seen))
         seen.items = frozenset(items)
         return seen
+
+    def look_at_answers(self, seen: HostsSeen) -> HostsSeen | None:
+        """Return the items that exist by the aggregates in *seen*, or None if more has to be read."""
+        if self._phase is Phase.OVER or self._may_notify:
+            return None
+        return replace(seen, items=frozenset(self._in_aggregates(seen)))
+
+    @property
+    def _may_notify(self) -> bool:
+        """Return whether preemptible servers are notified of the coming reservation."""
+        return self._phase is Phase.PREPARING and bool(self._settings.preemption_notice)
 
     def _scope(self, service_host: str) -> str:
         return self._scopes.get(service_host, service_host)
 
     def _is_to_keep(self, service_host: str) -> bool:
         return self._phase in (Phase.PREPARING, Phase.RUNNING) and service_host in self._scopes
+
+    def _in_aggregates(self, seen: HostsSeen) -> Iterator[HostItem]:
+        yield from self._closed(seen)
+        if seen.own is not None:
+            yield from self._of_aggregate(seen.own, seen.freepool)
 
     def _of_aggregate(self, own: Aggregate, freepool: Aggregate | None) -> Iterator[HostItem]:
         yield HostItem(Kind.AGGREGATE)
@@ -81,11 +98,7 @@ class Observation:
 
     def _unannounced(self, seen: HostsSeen) -> Iterator[HostItem]:
         """Yield the hosts whose preemptible servers must be notified of the coming reservation."""
-        if (
-            self._phase is not Phase.PREPARING
-            or not self._settings.preemption_notice
-            or seen.freepool is None
-        ):
+        if not self._may_notify or seen.freepool is None:
             return
         # A host outside the freepool is reserved, and its servers belong to that lessee.
         open_hosts = (self._scopes.keys() & seen.freepool.hosts) - closings(seen.freepool).keys()

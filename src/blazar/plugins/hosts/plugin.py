@@ -31,6 +31,7 @@ from blazar.plugins.capabilities import (
     HasIndependentSteps,
     HasLeftovers,
     HasPool,
+    ObservesAnswers,
     ObservesUse,
     ReleasesChosenResources,
     ReleasesWhileActive,
@@ -46,12 +47,11 @@ from blazar.plugins.contract import (
     JsonObject,
     Outcome,
     ResourcePlugin,
-    Waiting,
     Wish,
 )
 from blazar.plugins.end_texts import EndText, chosen
 from blazar.plugins.hosts.choice import choose_hosts
-from blazar.plugins.hosts.handover import RETRY, Handover
+from blazar.plugins.hosts.handover import Handover
 from blazar.plugins.hosts.host import PUBLIC_HOST_FACTS
 from blazar.plugins.hosts.instead import instances_instead
 from blazar.plugins.hosts.items import HostItem, HostsSeen, Kind
@@ -79,6 +79,7 @@ class Hosts(
     ReleasesWhileActive[HostSpec],
     ReleasesChosenResources[HostSpec],
     HasIndependentSteps,
+    ObservesAnswers[HostSpec, HostsSeen],
     CleansUp,
     ActsBeforeEnd[HostSpec],
     ObservesUse[HostSpec],
@@ -218,6 +219,13 @@ class Hosts(
         """
         return Observation(self._settings, cloud, assignment, phase).look()
 
+    def observe_answers(
+        self, cloud: Cloud, assignment: Assignment[HostSpec], phase: Phase, seen: HostsSeen
+    ) -> HostsSeen | None:
+        """Return the items by the aggregates in Nova's answers, if that is all there is to a handover."""
+        shown = Observation(self._settings, cloud, assignment, phase).look_at_answers(seen)
+        return shown if shown and shown.items == self.wanted(assignment, phase) else None
+
     def make(
         self, cloud: Cloud, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
     ) -> Outcome:
@@ -225,13 +233,13 @@ class Hosts(
         match item.kind:
             case Kind.AGGREGATE:
                 return self._handover.make_aggregate(cloud, assignment, seen)
-            case Kind.OWNER if seen.own is not None:
-                return self._handover.set_owner(cloud, assignment, seen.own)
+            case Kind.OWNER:
+                return self._handover.set_owner(cloud, assignment, seen)
             case Kind.MEMBER:
                 return self._handover.add_member(cloud, assignment, item, seen)
             case Kind.WITHDRAWN:
                 return self._handover.withdraw(cloud, item, seen)
-        return Waiting(RETRY, "the aggregate does not exist yet")
+        raise ValueError(f"such an item is only cleaned up: {item!r}")
 
     def remove(
         self, cloud: Cloud, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
