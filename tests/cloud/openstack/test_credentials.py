@@ -92,7 +92,7 @@ def test_weakness_37_all_services_share_one_token(stub: StubCloud, cloud: OpenSt
 
 
 def test_threads_that_start_together_fetch_one_token(stub: StubCloud, cloud: OpenStackCloud) -> None:
-    ends = at_once(16, cloud.aggregates.list_aggregates)
+    ends = at_once(16, cloud.placement.list_resource_classes)
 
     assert ends == [None] * 16
     assert len(stub.asked("POST", TOKENS)) == 1
@@ -226,7 +226,7 @@ def test_a_second_refusal_is_no_usable_answer(stub: StubCloud, cloud: OpenStackC
 
 def test_threads_that_are_refused_together_fetch_one_token(stub: StubCloud, cloud: OpenStackCloud) -> None:
     cloud.aggregates.list_aggregates()
-    stub.lay_out("GET", AGGREGATES, *[Reply(status=401)] * 8, Reply(body={"aggregates": []}))
+    stub.lay_out("GET", CLASSES, *[Reply(status=401)] * 8, Reply(body={"resource_classes": []}))
     barrier = threading.Barrier(8)
     answer = stub.answer
 
@@ -238,7 +238,7 @@ def test_threads_that_are_refused_together_fetch_one_token(stub: StubCloud, clou
 
     stub.answer = answer_together  # type: ignore[method-assign]
 
-    assert at_once(8, cloud.aggregates.list_aggregates) == [None] * 8
+    assert at_once(8, cloud.placement.list_resource_classes) == [None] * 8
     assert len(stub.asked("POST", TOKENS)) == 2
 
 
@@ -262,7 +262,7 @@ def test_threads_that_waited_for_keystone_in_vain_do_not_wait_again(
     cloud = cloud_of(f"{credentials}timeout = 5\n")
     stub.lay_out("POST", TOKENS, Reply(is_withheld=True))
 
-    ends = at_once(8, cloud.aggregates.list_aggregates)
+    ends = at_once(8, cloud.placement.list_resource_classes)
 
     assert all(isinstance(each, CloudUnavailable) for each in ends)
     assert len(stub.asked("POST", TOKENS)) == 1

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from blazar.cloud.openstack.rest import RestClient
+from blazar.cloud.openstack.shared_read import SharedRead
 from blazar.domain.errors import CloudConflict, CloudRefused
 from blazar.ports.compute import Aggregate
 
@@ -21,13 +22,14 @@ class OpenStackAggregates:
 
     def __init__(self, nova: RestClient) -> None:
         self._nova = nova
+        self._all = SharedRead(self._read_all)
 
     def list_aggregates(self, names: Collection[str] | None = None) -> tuple[Aggregate, ...]:
         """Return aggregates with their hosts and metadata: all, or those with these names.
 
-        Nova always returns all aggregates.
+        Nova always returns all aggregates, so that callers at the same time share a request.
         """
-        found = self._nova.list("os-aggregates", key="aggregates", parse=_aggregate, version=_VERSION)
+        found = self._all.get()
         return found if names is None else tuple(each for each in found if each.name in names)
 
     def create_aggregate(
@@ -68,6 +70,9 @@ class OpenStackAggregates:
     def remove_host(self, aggregate_id: int, service_host: str) -> Aggregate:
         """Take a host out of an aggregate; return it. Raises as the port says."""
         return self._act_on_aggregate(aggregate_id, {"remove_host": {"host": service_host}})
+
+    def _read_all(self) -> tuple[Aggregate, ...]:
+        return self._nova.list("os-aggregates", key="aggregates", parse=_aggregate, version=_VERSION)
 
     def _act_on_aggregate(self, aggregate_id: int, action: Mapping[str, object]) -> Aggregate:
         answer = self._nova.post("os-aggregates", aggregate_id, "action", body=action, version=_VERSION)

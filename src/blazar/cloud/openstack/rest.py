@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
@@ -163,13 +163,13 @@ class RestClient:
                 version=version,
                 means=of_first_page if marker is None else _OF_A_LATER_PAGE,
             )
-            items += answer.read(lambda body: [parse(each) for each in body[key]])
-            before = marker
-            marker = answer.read(lambda body: _next_marker(body, key, until_empty=until_empty))
-            if marker is None:
+            page, following = answer.read(lambda body: _page(body, key, parse, until_empty=until_empty))
+            items += page
+            if following is None:
                 return tuple(items)
-            if marker == before:
+            if following == marker:
                 raise CloudUnavailable(f"{answer.call}: the same page was returned twice")
+            marker = following
 
     def _call(
         self,
@@ -248,6 +248,13 @@ class RestClient:
         except (ClientException, OSError) as error:
             self._needs_proof = self._proof_path is not None
             raise CloudUnavailable(f"{call}: {short(str(error))}") from error
+
+
+def _page(
+    body: Mapping[str, Any], key: str, parse: Callable[[Any], ItemT], *, until_empty: bool
+) -> tuple[Sequence[ItemT], str | None]:
+    """Return the items of a page, and the marker of the next page or None."""
+    return [parse(each) for each in body[key]], _next_marker(body, key, until_empty=until_empty)
 
 
 def _next_marker(body: Mapping[str, Any], key: str, *, until_empty: bool) -> str | None:

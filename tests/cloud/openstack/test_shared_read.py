@@ -1,0 +1,124 @@
+"""Tests of ``SharedRead``: which threads share a read, and how old a result may be."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from time import monotonic
+
+import pytest
+
+from blazar.cloud.openstack.shared_read import SharedRead
+from blazar.domain.errors import CloudUnavailable
+
+PATIENCE_SECONDS = 60
+AT_ONCE = 2
+
+
+def wait_until(check: Callable[[], bool]) -> None:
+    limit, never = monotonic() + PATIENCE_SECONDS, threading.Event()
+    while not check():
+        assert monotonic() < limit
+        never.wait(0.01)
+
+
+class SlowReads:
+    """A read that returns its number when the test lets it end."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+        self._lock = threading.Lock()
+        self._ends: list[threading.Event] = []
+
+    def read(self) -> int:
+        with self._lock:
+            self.begun += 1
+            number, end = self.begun, threading.Event()
+            self._ends.append(end)
+        assert end.wait(PATIENCE_SECONDS)
+        return number
+
+    def wait_for(self, number: int) -> None:
+        wait_until(lambda: self.begun == number)
+
+    def end_all(self) -> None:
+        for each in self._ends:
+            each.set()
+
+    def end(self, number: int) -> None:
+        self._ends[number - 1].set()
+
+
+@contextmanager
+def asking(shared: SharedRead[int]) -> Iterator[Callable[[], Future[int]]]:
+    """Yield a function that calls ``get`` in a thread of its own, and returns after the call has begun."""
+    with ThreadPoolExecutor(20) as pool:
+
+        def ask() -> Future[int]:
+            has_begun = threading.Event()
+
+            def get() -> int:
+                has_begun.set()
+                return shared.get()
+
+            asked = pool.submit(get)
+            assert has_begun.wait(PATIENCE_SECONDS)
+            return asked
+
+        yield ask
+
+
+def test_threads_that_wait_share_the_next_read_and_get_no_older_one() -> None:
+    reads = SlowReads()
+    with asking(SharedRead(reads.read)) as ask:
+        early = []
+        for number in range(1, AT_ONCE + 1):
+            early.append(ask())
+            reads.wait_for(number)
+        late = [ask() for _ in range(10)]
+
+        def are_done() -> bool:
+            reads.end_all()
+            return all(each.done() for each in late)
+
+        wait_until(are_done)
+
+    assert [each.result() for each in early] == [1, 2]
+    results = [each.result() for each in late]
+    assert min(results) == AT_ONCE + 1
+    # A thread that asked after the shared read had begun needs another one.
+    assert max(results) < AT_ONCE + len(late)
+
+
+def test_a_read_without_an_end_does_not_stop_later_ones() -> None:
+    reads = SlowReads()
+    with asking(SharedRead(reads.read)) as ask:
+        hanging = ask()
+        reads.wait_for(1)
+
+        for number in (2, 3, 4):
+            later = ask()
+            reads.wait_for(number)
+            reads.end(number)
+            assert later.result(PATIENCE_SECONDS) == number
+
+        assert not hanging.done()
+        reads.end(1)
+
+
+def test_a_failure_reaches_all_that_waited_and_no_later_caller() -> None:
+    results: list[object] = [CloudUnavailable("away"), 7]
+
+    def read() -> object:
+        result = results.pop(0)
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    shared = SharedRead(read)
+
+    with pytest.raises(CloudUnavailable, match="away"):
+        shared.get()
+    assert shared.get() == 7
