@@ -15,6 +15,7 @@ from bench.service.client import Client
 from bench.service.creating import ANY_HOST, date
 from bench.service.lines import Line, Target
 from bench.service.measured_installation import MeasuredInstallation, together
+from blazar.cloud.simulated.scheduler import FREEPOOL
 
 LATENCY_MS: Final = 20
 _MINUTE: Final = timedelta(minutes=1)
@@ -32,10 +33,12 @@ _NOT_IN: Final = "SELECT COUNT(*) FROM leases WHERE status <> :status"
 
 
 def prepare(measured: MeasuredInstallation) -> None:
-    """Register hosts with the API, so that they are in the freepool of the cloud."""
-    client, count = measured.client(), max(measured.effort.due_leases, measured.effort.big_lease_hosts)
-    names = [f"host-{number}" for number in range(1, count + 1)]
-    together(lambda name: client.ask("POST", "/os-hosts", {"name": name}).expect(201), names)
+    """Replace the database by one with hosts, and put these into the freepool of the cloud."""
+    count = max(measured.effort.due_leases, measured.effort.big_lease_hosts)
+    with measured.managers_away():
+        measured.empty()
+        measured.fill(count, 0, 0, 0)
+    measured.control.add_hosts(FREEPOOL, [f"host-{number}" for number in range(1, count + 1)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

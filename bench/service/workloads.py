@@ -36,8 +36,6 @@ def all_lines(measured: MeasuredInstallation, only: Collection[str]) -> Iterator
     if "crowd" in only:
         yield from crowding.measure_scarce(measured)
     if "start" in only:
-        with measured.managers_away():
-            measured.empty()
         starting.prepare(measured)
         runs = range(measured.effort.runs)
         yield from over_runs(starting.measure_big(measured) for _ in runs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -68,6 +68,10 @@ class CloudControl:
     def add_user(self, user_id: str, email: str) -> None:
         """Create a user with a mail address."""
         self._ask("POST", "users", {"user_id": user_id, "email": email})
+
+    def add_hosts(self, aggregate: str, service_hosts: Sequence[str]) -> None:
+        """Put hosts into an aggregate, by its name."""
+        self._ask("POST", f"aggregates/{aggregate}/hosts", {"hosts": list(service_hosts)})
 
     def set_host_state(self, name: str, *, is_up: bool) -> None:
         """Make a host fail or recover."""

@@ -37,6 +37,7 @@ def control_service(traffic: Traffic) -> Service:
             Route("POST", "/flavors", _make_flavor),
             Route("POST", "/servers", _boot_server),
             Route("POST", "/users", _add_user),
+            Route("POST", "/aggregates/{name}/hosts", _add_hosts),
             Route("PUT", "/hosts/{name}", _set_host_state),
         ),
     )
@@ -90,6 +91,13 @@ def _boot_server(cloud: SimulatedCloud, call: Call) -> Reply:
 
 def _add_user(cloud: SimulatedCloud, call: Call) -> Reply:
     return Reply(status=201, body=asdict(cloud.add_user(**call.body)))
+
+
+def _add_hosts(cloud: SimulatedCloud, call: Call) -> Reply:
+    (aggregate,) = cloud.aggregates.list_aggregates([call["name"]])
+    for each in call.body["hosts"]:
+        cloud.aggregates.add_host(aggregate.id, each)
+    return Reply(status=204)
 
 
 def _set_host_state(cloud: SimulatedCloud, call: Call) -> Reply:

@@ -202,6 +202,16 @@ def test_a_server_is_booted_only_where_a_reservation_lets_it(
     assert [each["name"] for each in control.state()["servers"]] == ["mine"]
 
 
+def test_hosts_that_an_operator_added_are_in_the_aggregate(
+    served: ServedCloud, control: CloudControl
+) -> None:
+    control.add_hosts("freepool", ["host-1", "host-2"])
+
+    (freepool,) = served.cloud.aggregates.list_aggregates(["freepool"])
+    assert freepool.hosts == {"host-1", "host-2"}
+    assert control.figures().calls == {}
+
+
 def test_a_flavor_that_an_operator_made_is_there(served: ServedCloud, control: CloudControl) -> None:
     flavor = Flavor(id="small", name="small", vcpus=2, memory_mb=1024, disk_gb=10, is_public=True)
 
