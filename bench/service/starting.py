@@ -205,4 +205,5 @@ def _next_minute(least_seconds: float) -> datetime:
 
 
 def _sleep_until(measured: MeasuredInstallation, instant: datetime) -> None:
-    measured.wait(lambda: datetime.now(UTC) >= instant, 2 * _MINUTE.total_seconds())  # noqa: TID251
+    left = instant - datetime.now(UTC)  # noqa: TID251
+    measured.wait(lambda: datetime.now(UTC) >= instant, 2 * left.total_seconds())  # noqa: TID251
