@@ -105,6 +105,13 @@ def _list_aggregates(cloud: SimulatedCloud, call: Call) -> Reply:
     return Reply(body={"aggregates": [_aggregate(each) for each in cloud.aggregates.list_aggregates()]})
 
 
+def _show_aggregate(cloud: SimulatedCloud, call: Call) -> Reply:
+    found = next((each for each in cloud.aggregates.list_aggregates() if each.id == _number_of(call)), None)
+    if found is None:
+        raise CloudNotFound(f"Aggregate {call['id']} could not be found.")
+    return Reply(body={"aggregate": _aggregate(found)})
+
+
 def _create_aggregate(cloud: SimulatedCloud, call: Call) -> Reply:
     body = call.body["aggregate"]
     made = cloud.aggregates.create_aggregate(body["name"], body[_ZONE], {})
@@ -161,6 +168,7 @@ ROUTES = (
     Route("GET", "/os-hypervisors/{id}", _show_hypervisor),
     Route("GET", "/os-services", _list_services),
     Route("GET", "/os-aggregates", _list_aggregates),
+    Route("GET", "/os-aggregates/{id}", _show_aggregate),
     Route("POST", "/os-aggregates", _create_aggregate),
     Route("DELETE", "/os-aggregates/{id}", _delete_aggregate),
     Route("POST", "/os-aggregates/{id}/action", _act_on_aggregate),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from blazar.cloud.openstack.rest import RestClient
 from blazar.cloud.openstack.shared_read import SharedRead
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _VERSION = "2.1"
 _ZONE = "availability_zone"
+_MANY: Final = 1_000
+"""Reading single aggregates takes more requests than one list, but less time if Nova has more than these."""
 
 
 class OpenStackAggregates:
@@ -23,12 +25,20 @@ class OpenStackAggregates:
     def __init__(self, nova: RestClient) -> None:
         self._nova = nova
         self._all = SharedRead(self._read_all)
+        self._ids: dict[str, int] = {}
+        """The ids of the aggregates by name, as far as they were listed or created here."""
 
     def list_aggregates(self, names: Collection[str] | None = None) -> tuple[Aggregate, ...]:
         """Return aggregates with their hosts and metadata: all, or those with these names.
 
-        Nova always returns all aggregates, so that callers at the same time share a request.
+        Nova always returns all aggregates, so that callers at the same time share a request. If there are
+        very many, those whose ids are known are read by id.
         """
+        ids = self._ids
+        if names is not None and len(ids) > _MANY and all(each in ids for each in names):
+            known = self._read_known({each: ids[each] for each in names})
+            if known is not None:
+                return known
         found = self._all.get()
         return found if names is None else tuple(each for each in found if each.name in names)
 
@@ -45,6 +55,7 @@ class OpenStackAggregates:
         body = {"aggregate": {"name": name, _ZONE: availability_zone or None}}
         answer = self._nova.post("os-aggregates", body=body, version=_VERSION)
         made = answer.read(lambda body: _aggregate(body["aggregate"]))
+        self._ids[made.name] = made.id
         return self.set_aggregate_metadata(made.id, metadata) if metadata else made
 
     def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str | None]) -> Aggregate:
@@ -72,7 +83,20 @@ class OpenStackAggregates:
         return self._act_on_aggregate(aggregate_id, {"remove_host": {"host": service_host}})
 
     def _read_all(self) -> tuple[Aggregate, ...]:
-        return self._nova.list("os-aggregates", key="aggregates", parse=_aggregate, version=_VERSION)
+        found = self._nova.list("os-aggregates", key="aggregates", parse=_aggregate, version=_VERSION)
+        self._ids = {each.name: each.id for each in found}
+        return found
+
+    def _read_known(self, ids: Mapping[str, int]) -> tuple[Aggregate, ...] | None:
+        """Return the aggregates of these names and ids; None if one is gone or has another name now."""
+        found = []
+        for name, aggregate_id in ids.items():
+            answer = self._nova.find("os-aggregates", aggregate_id, version=_VERSION)
+            aggregate = None if answer is None else answer.read(lambda body: _aggregate(body["aggregate"]))
+            if aggregate is None or aggregate.name != name:
+                return None
+            found.append(aggregate)
+        return tuple(found)
 
     def _act_on_aggregate(self, aggregate_id: int, action: Mapping[str, object]) -> Aggregate:
         answer = self._nova.post("os-aggregates", aggregate_id, "action", body=action, version=_VERSION)
