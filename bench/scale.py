@@ -45,6 +45,8 @@ CREATES_A_SECOND: Final = 20
 LEAST_SECONDS_TO_CREATE: Final = 20
 """For a few leases, of which the first wait for connections and imports."""
 PATIENCE_SECONDS: Final = 1_800
+LIFE: Final = timedelta(hours=6)
+"""Longer than it takes until all leases are active."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,7 @@ def measure_due(measured: MeasuredInstallation) -> Iterator[Figure]:
     prepare(measured)
     measured.control.set_latency_ms(LATENCY_MS)
     seconds_to_create_them = max(LEAST_SECONDS_TO_CREATE, count / CREATES_A_SECOND)
-    starts = start_many(measured, count, seconds_to_create_them, PATIENCE_SECONDS)
+    starts = start_many(measured, count, seconds_to_create_them, PATIENCE_SECONDS, LIFE)
     last = starts.begun_after[-1]
     first = float(numpy.percentile(starts.begun_after[:FIRST], 99))
     name = f"due, {count} leases"

@@ -58,7 +58,11 @@ class Starts:
 
 
 def start_many(
-    measured: MeasuredInstallation, count: int, seconds_to_create_them: float, patience_seconds: float
+    measured: MeasuredInstallation,
+    count: int,
+    seconds_to_create_them: float,
+    patience_seconds: float,
+    life: timedelta = _LIFE,
 ) -> Starts:
     """Create leases for a host each that start in the same minute, and wait until they are active.
 
@@ -67,6 +71,7 @@ def start_many(
         count: The number of leases.
         seconds_to_create_them: The least time until the minute.
         patience_seconds: The longest time from the minute on.
+        life: How long each lease lasts.
 
     Raises:
         RuntimeError: A lease was refused, or is not active in time.
@@ -74,7 +79,7 @@ def start_many(
     due = _next_minute(seconds_to_create_them)
     client = measured.client()
     measured.control.reset_figures()
-    together(lambda number: _create(client, number, due), range(count))
+    together(lambda number: _create(client, number, due, due + life), range(count))
     if datetime.now(UTC) >= due - timedelta(seconds=1):  # noqa: TID251
         raise RuntimeError(f"{count} leases were not created in {seconds_to_create_them:.0f} seconds")
     _sleep_until(measured, due - timedelta(seconds=1))
@@ -193,8 +198,8 @@ def _line(
     return Line(group="start", name=name, unit=unit, values=values, floors=floors, targets=targets)
 
 
-def _create(client: Client, number: int, due: datetime) -> None:
-    dates = {"start_date": date(due), "end_date": date(due + _LIFE)}
+def _create(client: Client, number: int, due: datetime, end: datetime) -> None:
+    dates = {"start_date": date(due), "end_date": date(end)}
     body = {"name": f"due {number}", **dates, "reservations": [ANY_HOST]}
     client.ask("POST", "/leases", body).expect(201)
 
