@@ -16,7 +16,7 @@ from blazar.domain.lease import LeaseId, ReservationId, ResourceId
 from blazar.domain.plugin_resources import ResourceProperty
 from blazar.plugins.floatingips.views import floatingip_view
 from blazar.plugins.hosts.views import host_view
-from blazar.ports.store import BookedWindow, HeldResource
+from blazar.ports.allocations import BookedWindow, HeldResource
 
 MOMENT = datetime(2031, 4, 5, 6, 7, 8, 901234, tzinfo=UTC)
 START, END = datetime(2031, 4, 5, 20, tzinfo=UTC), datetime(2031, 4, 6, 6, tzinfo=UTC)

@@ -19,7 +19,7 @@ from blazar.db.store import SqlStore
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.lease import Allocation, ReservationId, ResourceId
 from blazar.plugins.hosts.store import HOST_STORE
-from blazar.ports.store import BookedWindow
+from blazar.ports.allocations import BookedWindow
 
 ONE, TWO, THREE = (ResourceId(each) for each in "123")
 R0, R1, S0 = (ReservationId(each) for each in ("a-r0", "a-r1", "b-r0"))

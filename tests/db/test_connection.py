@@ -105,6 +105,28 @@ def test_a_read_finds_what_was_collected(engine: sa.Engine) -> None:
         assert len(connection.execute(sa.select(work.c.key)).all()) == 3
 
 
+@pytest.mark.parametrize("shares_a_table", [False, True])
+def test_an_update_overtakes_only_statements_for_other_tables(
+    engine: sa.Engine, shares_a_table: bool
+) -> None:
+    add(engine, [work_row("one")])
+    with writing(engine) as connection:
+        connection.later(INSERT_ENTRY, [entry("req-1")])
+        if shares_a_table:
+            connection.later(INSERT_WORK, [work_row("two")])
+        postpone = sa.update(work).values(attempts=5)
+        changed = connection.execute_apart(postpone, {}, after=[work])
+        assert changed.rowcount == (2 if shares_a_table else 1)
+        connection.commit()
+
+    rows = [("one", 5), ("two", 5)] if shares_a_table else [("one", 5)]
+    assert stored(engine, work.c.key, work.c.attempts) == rows
+    assert sorted(stored(engine, journal.c.reason, journal.c.request_id), key=str) == [
+        (AWKWARD, "req-1"),
+        (AWKWARD, None),
+    ]
+
+
 def test_what_is_not_committed_is_not_stored(engine: sa.Engine) -> None:
     with writing(engine) as connection:
         connection.later(INSERT_WORK, [work_row("one")])

@@ -18,7 +18,7 @@ from blazar.plugins.floatingips.errors import FloatingIPAlreadyRegistered
 from blazar.plugins.floatingips.floatingip import FloatingIP
 from blazar.plugins.floatingips.store import FLOATING_IP_STORE
 from blazar.plugins.hosts.store import HOST_STORE
-from blazar.ports.store import Holder
+from blazar.ports.allocations import Holder
 
 ONE = ResourceId("fip-1")
 

@@ -24,7 +24,8 @@ from blazar.domain.lease import Lease, LeaseId, LeaseStatus, ResourceId
 from blazar.domain.paging import Page, SortKey
 from blazar.plugins.floatingips.store import FLOATING_IP_STORE, FloatingIPFilter
 from blazar.plugins.hosts.store import HOST_STORE, HostFilter
-from blazar.ports.store import DateRanges, LeaseFilter
+from blazar.ports.allocations import DateRanges
+from blazar.ports.store import LeaseFilter
 
 DEFAULT = (SortKey("created_at"),)
 KEYS = ("created_at", "start_date", "end_date", "name", "id")

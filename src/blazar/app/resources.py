@@ -15,8 +15,9 @@ from blazar.domain.errors import Conflict, InvalidParameter, NotFound
 from blazar.domain.lease import ResourceId
 from blazar.domain.plugin_resources import PluginResource
 from blazar.plugins.capabilities import RegistersResources
+from blazar.ports.allocations import BookedWindow
 from blazar.ports.manager import Caller
-from blazar.ports.store import BookedWindow, Transaction
+from blazar.ports.store import Transaction
 
 _LONGEST_NAME = 255
 

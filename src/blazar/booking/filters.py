@@ -7,7 +7,7 @@ from datetime import datetime
 from blazar.booking.views import JsonObject
 from blazar.domain.dates import parse_date
 from blazar.domain.errors import InvalidParameter
-from blazar.ports.store import DateRanges
+from blazar.ports.allocations import DateRanges
 
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 

@@ -130,15 +130,17 @@ def erase_lease(context: Context, transaction: Transaction, stored: Lease, shown
     """
     now = context.clock.now()
     marked = transaction.leases.replace(stored, shown, now)
-    held = transaction.allocations.of_reservations([each.id for each in stored.reservations])
-    for reservation in stored.reservations:
-        if has_started(stored):
-            record_uses(context, transaction, reservation.id, None, now)
-        transaction.allocations.remove(reservation.id)
-    if has_started(stored) or stored.start <= now:
+    reservation_ids = [each.id for each in stored.reservations]
+    held = transaction.allocations.of_reservations(reservation_ids)
+    if has_started(stored) or any(each.window.start <= now for each in held):
+        for each in reservation_ids:
+            if has_started(stored):
+                record_uses(context, transaction, each, None, now)
+            transaction.allocations.remove(each)
         transaction.allocations.touch({each.resource_id for each in held})
     else:
         # Before the start, nothing was released that is still being cleaned.
+        transaction.allocations.remove_future(reservation_ids)
         transaction.allocations.touch_bookings({each.pair for each in held})
     transaction.leases.delete(marked)
     if shown.end > now:

@@ -14,8 +14,8 @@ from blazar.domain.formats import API, CHANGED, Formats
 from blazar.domain.health import Diagnosis
 from blazar.domain.lease import Event, Lease, Reservation
 from blazar.domain.plugin_resources import PluginResource, ResourceProperty
+from blazar.ports.allocations import BookedWindow, HeldResource
 from blazar.ports.manager import Caller
-from blazar.ports.store import BookedWindow, HeldResource
 
 HEALTH_REASONS_SINCE: Final = (1, 1)
 """First microversion in which resources are read with ``health_reason``."""

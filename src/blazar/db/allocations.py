@@ -20,8 +20,8 @@ from blazar.db.usage_records import record_held
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, LeaseId, ReservationId, ReservationStatus, ResourceId
 from blazar.domain.offers import EXPIRY_GRACE
+from blazar.ports.allocations import BookedWindow, DateRanges, EarlierHolder, HeldResource, Holder
 from blazar.ports.clock import Clock
-from blazar.ports.store import BookedWindow, DateRanges, EarlierHolder, HeldResource, Holder
 
 _UNRELEASED = allocations.c.released_at.is_(None)
 # Built once: building a statement takes longer than executing it.
@@ -53,20 +53,11 @@ _MOVE: Final = (
 _REMOVE: Final = sa.delete(allocations).where(
     allocations.c.reservation_id == sa.bindparam("of_reservation"), _UNRELEASED
 )
-
-
-def _held_by(
-    reservation_id: ReservationId, resource_ids: Collection[ResourceId] | None
-) -> list[sa.ColumnElement[bool]]:
-    """Return the condition on the unreleased allocations of a reservation; None: of all resources."""
-    which: list[sa.ColumnElement[bool]] = [allocations.c.reservation_id == reservation_id, _UNRELEASED]
-    if resource_ids is not None:
-        which.append(allocations.c.resource_id.in_(list(resource_ids)))
-    return which
+_REMOVE_ONE: Final = _REMOVE.where(allocations.c.resource_id == sa.bindparam("of_resource"))
 
 
 class SqlAllocations:
-    """Implements :class:`blazar.ports.store.AllocationStore`."""
+    """Implements :class:`blazar.ports.allocations.AllocationStore`."""
 
     def __init__(self, connection: Connection, clock: Clock) -> None:
         self._connection = connection
@@ -161,12 +152,17 @@ class SqlAllocations:
         """Delete unreleased allocations of a reservation; None: all of them."""
         if resource_ids is not None and not resource_ids:
             return
-        which = _held_by(reservation_id, resource_ids)
-        record_held(self._connection, which, self._clock.now())
+        record_held(self._connection, reservation_id, resource_ids, self._clock.now())
+        of_reservation = {"of_reservation": reservation_id}
         if resource_ids is None:
-            self._connection.later(_REMOVE, [{"of_reservation": reservation_id}])
+            self._connection.later(_REMOVE, [of_reservation])
         else:
-            self._connection.execute(sa.delete(allocations).where(*which))
+            rows = [{**of_reservation, "of_resource": each} for each in resource_ids]
+            self._connection.later(_REMOVE_ONE, rows)
+
+    def remove_future(self, reservation_ids: Collection[ReservationId]) -> None:
+        """Delete the allocations of reservations; all of them begin later, so that no use is recorded."""
+        self._connection.later(_REMOVE, [{"of_reservation": each} for each in reservation_ids])
 
     def release(
         self, reservation_id: ReservationId, resource_ids: Collection[ResourceId], at: datetime | None
@@ -177,9 +173,13 @@ class SqlAllocations:
         if at is None:
             self.remove(reservation_id, resource_ids)
         else:
-            which = _held_by(reservation_id, resource_ids)
-            record_held(self._connection, which, at)
-            self._connection.execute(sa.update(allocations).where(*which).values(released_at=at))
+            record_held(self._connection, reservation_id, resource_ids, at)
+            which = (
+                allocations.c.reservation_id == reservation_id,
+                allocations.c.resource_id.in_(resource_ids),
+            )
+            released = sa.update(allocations).where(*which, _UNRELEASED).values(released_at=at)
+            self._connection.execute(released)
         self.touch(resource_ids)
 
     def purge_released(self, before: datetime) -> bool:

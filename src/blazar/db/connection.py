@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -33,7 +33,7 @@ class Connection:
 
     def __init__(self, connection: sa.Connection) -> None:
         self._connection = connection
-        self._collected: list[tuple[_Template, Sequence[Row]]] = []
+        self._collected: list[tuple[_Template, sa.FromClause, Sequence[Row]]] = []
         self._number = 0
         self._is_direct = not _sends_several(connection.dialect)
         # A number of rows would be that of all statements in the message.
@@ -46,7 +46,8 @@ class Connection:
         if self._is_direct or self._number + len(rows) > _MOST_ROWS:
             self.execute(statement, rows)
             return
-        self._collected.append((_template(statement, tuple(rows[0]), self._connection.dialect), rows))
+        template = _template(statement, tuple(rows[0]), self._connection.dialect)
+        self._collected.append((template, statement.table, rows))
         self._number += len(rows)
 
     def execute(self, statement: sa.Executable, parameters: Any = None) -> sa.CursorResult[*tuple[Any, ...]]:
@@ -55,6 +56,21 @@ class Connection:
             self._carry()
             if self._counts_carried and not isinstance(statement, sa.SelectBase):
                 self._connection.exec_driver_sql(_NOTHING)
+        return self._connection.execute(statement, parameters)
+
+    def execute_apart(
+        self, statement: sa.Update, parameters: Any, *, after: Collection[sa.FromClause]
+    ) -> sa.CursorResult[*tuple[Any, ...]]:
+        """Execute an update before the collected statements, which then need no message of their own.
+
+        Args:
+            statement: The update.
+            parameters: Its parameters.
+            after: Tables that it reads, writes, or locks later than others. If a collected statement changes
+                one of them, all of them are executed first.
+        """
+        if any(table in after for _, table, _ in self._collected):
+            return self.execute(statement, parameters)
         return self._connection.execute(statement, parameters)
 
     def scalars(self, statement: sa.Executable, parameters: Any = None) -> sa.ScalarResult[Any]:
@@ -88,7 +104,7 @@ class Connection:
             self._connection.begin()
         driver = self._connection.connection.driver_connection
         assert isinstance(driver, (PyMySQLConnection, PsycopgConnection))
-        for template, rows in self._collected:
+        for template, _, rows in self._collected:
             for text, values in template.statements(rows):
                 driver.carry(text, values)
         self._collected, self._number = [], 0

@@ -12,7 +12,8 @@ from blazar.db.pages import Condition, Listing, select_rows
 from blazar.db.tables import leases, reservations
 from blazar.domain.lease import LeaseId
 from blazar.domain.paging import Page
-from blazar.ports.store import DateRanges, LeaseFilter
+from blazar.ports.allocations import DateRanges
+from blazar.ports.store import LeaseFilter
 
 _COLUMNS: Final[Mapping[str, sa.Column[Any]]] = {
     "created_at": leases.c.created_at,

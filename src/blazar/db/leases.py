@@ -1,9 +1,9 @@
-"""Leases with their reservations and events, read with one statement per table."""
+"""Leases with their reservations and events; many are read with one statement per table, one with a join."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -36,6 +36,9 @@ from blazar.ports.work import is_periodic_task
 
 Rows = list[Row]
 
+_IN_ORDER: Final = (events.c.time_at, events.c.event_type.desc())
+"""The order of events; at the same instant: start_lease, end_lease, before_end_lease."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Queries:
@@ -51,17 +54,31 @@ class _Queries:
         return cls(
             sa.select(leases).where(which).order_by(leases.c.created_at, leases.c.id),
             sa.select(reservations).where(children_of(reservations)).order_by(reservations.c.position),
-            # At the same instant: start_lease, end_lease, before_end_lease.
-            sa.select(events)
-            .where(children_of(events))
-            .order_by(events.c.time_at, events.c.event_type.desc()),
+            sa.select(events).where(children_of(events)).order_by(*_IN_ORDER),
         )
 
 
 # Built once: building a statement takes longer than executing it.
 _WANTED: Final[sa.BindParameter[str]] = sa.bindparam("wanted")
 _ALL_WANTED: Final[sa.BindParameter[str]] = sa.bindparam("wanted", expanding=True)
-_FIND: Final = _Queries.of(leases.c.id == _WANTED, lambda table: table.c.lease_id == _WANTED)
+_FIND: Final = (
+    sa.select(leases, reservations, events)
+    .select_from(
+        leases.outerjoin(reservations, reservations.c.lease_id == leases.c.id).outerjoin(
+            events, events.c.lease_id == leases.c.id
+        )
+    )
+    .where(leases.c.id == _WANTED)
+    .order_by(reservations.c.position, *_IN_ORDER)
+    .set_label_style(sa.LABEL_STYLE_TABLENAME_PLUS_COL)
+)
+"""A row for each event of each reservation; a lease has few of both."""
+_COLUMNS: Final = [*leases.c, *reservations.c, *events.c]
+_PLACES: Final = {
+    table: [(each.name, place) for place, each in enumerate(_COLUMNS) if each.table is table]
+    for table in (leases, reservations, events)
+}
+"""The columns of each table in such a row, by name and place."""
 _GET_MANY: Final = _Queries.of(leases.c.id.in_(_ALL_WANTED), lambda table: table.c.lease_id.in_(_ALL_WANTED))
 _LIST_ALL: Final = _Queries.of(sa.true(), lambda table: sa.true())
 _LIST_OF_PROJECT: Final = _Queries.of(
@@ -70,6 +87,9 @@ _LIST_OF_PROJECT: Final = _Queries.of(
 )
 _INSERT: Final = {table: sa.insert(table) for table in (leases, reservations, events)}
 _REPLACE: Final = sa.update(leases).where(
+    leases.c.id == sa.bindparam("lease_id"), leases.c.revision == sa.bindparam("known_revision")
+)
+_DELETE: Final = sa.delete(leases).where(
     leases.c.id == sa.bindparam("lease_id"), leases.c.revision == sa.bindparam("known_revision")
 )
 _REPLACE_CHILD: Final = {
@@ -86,7 +106,14 @@ class SqlLeases:
 
     def find(self, lease_id: str) -> Lease | None:
         """Return a lease, or None."""
-        found = self._load(_FIND, {"wanted": lease_id})
+        own, of_reservations, of_events = Rows(), {}, {}
+        for row in self._connection.execute(_FIND, {"wanted": lease_id}):
+            lease, reservation, event = (_part(row, table) for table in (leases, reservations, events))
+            own = [lease]
+            # A table without a row for the lease has nulls.
+            of_reservations[reservation["id"]] = reservation
+            of_events[event["id"]] = event
+        found = self._built(own, _present(of_reservations), _present(of_events))
         return found[0] if found else None
 
     def list(self, project_id: str | None = None) -> tuple[Lease, ...]:
@@ -157,12 +184,8 @@ class SqlLeases:
             self._connection.execute(sa.delete(reservations).where(reservations.c.id.in_(sorted(gone))))
 
     def delete(self, lease: Lease) -> None:
-        """Delete a lease with its children; raise ConcurrentUpdate if it was changed meanwhile."""
-        deleted = self._connection.execute(
-            sa.delete(leases).where(leases.c.id == lease.id, leases.c.revision == lease.revision)
-        )
-        if deleted.rowcount != 1:
-            raise ConcurrentUpdate(f"Another transaction changed lease {lease.id} concurrently")
+        """Delete a lease with its children, at this revision, which the transaction has just written."""
+        self._connection.later(_DELETE, [{"lease_id": lease.id, "known_revision": lease.revision}])
 
     def check(self, lease: Lease) -> None:
         """Lock the lease until the transaction ends; raise ConcurrentUpdate if it changed since read.
@@ -188,11 +211,19 @@ class SqlLeases:
         lease_rows = self._rows(queries.leases, values)
         if not lease_rows:
             return ()
+        return self._built(
+            lease_rows, self._rows(queries.reservations, values), self._rows(queries.events, values)
+        )
+
+    def _built(
+        self, lease_rows: Rows, reservation_rows: Iterable[Row], event_rows: Iterable[Row]
+    ) -> tuple[Lease, ...]:
+        """Return the leases of these rows, in their order, with the children in the order of theirs."""
         reservations_of, events_of = defaultdict(list), defaultdict(list)
         damaged_events: dict[str, str] = {}
-        for row in self._rows(queries.reservations, values):
+        for row in reservation_rows:
             reservations_of[row["lease_id"]].append(reservation_of(row, self._specs))
-        for row in self._rows(queries.events, values):
+        for row in event_rows:
             event, column = event_of(row)
             if column is not None:
                 damaged_rows.note("events", column, row["id"])
@@ -243,6 +274,15 @@ class SqlLeases:
             if each.id in known and each not in before.events
         ]
         self._connection.later(_REPLACE_CHILD[events], rows)
+
+
+def _part(row: sa.Row[*tuple[Any, ...]], table: sa.Table[Any]) -> Row:
+    """Return the columns of one table in a row of a join."""
+    return {name: row[place] for name, place in _PLACES[table]}
+
+
+def _present(rows: Mapping[str | None, Row]) -> Iterable[Row]:
+    return [row for key, row in rows.items() if key is not None]
 
 
 def _stamped(before: Lease, after: Lease, at: datetime) -> Lease:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -20,33 +20,53 @@ from blazar.db.tables import (
     reservations,
 )
 from blazar.domain.availability import Resource
-from blazar.domain.lease import Lease, Reservation, ReservationStatus, ResourceId
+from blazar.domain.lease import Lease, Reservation, ReservationId, ReservationStatus, ResourceId
 from blazar.domain.requirements import Fact
 
 _LONGEST_FACT: Final = 255
 """The most characters of a recorded fact; longer ones describe a processor, not a place."""
 _INSERT_STATES: Final = sa.insert(reservation_states)
+# Built once: building a statement takes longer than executing it.
+_HELD: Final = (
+    sa.select(
+        *(leases.c.project_id, leases.c.user_id, reservations.c.lease_id, reservations.c.resource_type),
+        *(allocations.c[name] for name in ("reservation_id", "resource_id", "start_at", "end_at")),
+        *(allocations.c.slots, allocations.c.demand),
+    )
+    .select_from(leases.join(reservations).join(allocations))
+    .where(
+        allocations.c.reservation_id == sa.bindparam("of_reservation"),
+        allocations.c.released_at.is_(None),
+        allocations.c.start_at < sa.bindparam("before", type_=allocations.c.start_at.type),
+    )
+    .order_by(allocations.c.id)
+)
+_HELD_OF_RESOURCES: Final = _HELD.where(
+    allocations.c.resource_id.in_(sa.bindparam("of_resources", expanding=True))
+)
 
 
-def record_held(connection: Connection, which: Sequence[sa.ColumnElement[bool]], now: datetime) -> None:
+def record_held(
+    connection: Connection,
+    reservation_id: ReservationId,
+    resource_ids: Collection[ResourceId] | None,
+    now: datetime,
+) -> None:
     """Record what allocations have held up to now, before they are released or removed.
 
     Args:
         connection: The connection of the transaction.
-        which: The condition on the allocations.
+        reservation_id: The reservation.
+        resource_ids: Its resources; None for all.
         now: The present. Allocations that begin later are not recorded.
     """
-    held = allocations.c
-    query = (
-        sa.select(
-            *(leases.c.project_id, leases.c.user_id, reservations.c.lease_id, reservations.c.resource_type),
-            *(held.reservation_id, held.resource_id, held.start_at, held.end_at, held.slots, held.demand),
-        )
-        .select_from(leases.join(reservations).join(allocations))
-        .where(*which, held.start_at < now)
-        .order_by(held.id)
-    )
-    rows = [{**row, "end_at": min(row["end_at"], now)} for row in connection.execute(query).mappings()]
+    values: dict[str, object] = {"of_reservation": reservation_id, "before": now}
+    query = _HELD
+    if resource_ids is not None:
+        query, values = _HELD_OF_RESOURCES, {**values, "of_resources": list(resource_ids)}
+    rows = [
+        {**row, "end_at": min(row["end_at"], now)} for row in connection.execute(query, values).mappings()
+    ]
     if rows:
         connection.execute(sa.insert(held_periods), rows)
 

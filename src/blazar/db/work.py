@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from blazar.db.connection import Connection
 from blazar.db.numbers import first_number
-from blazar.db.tables import events, leases, reservations, work
+from blazar.db.tables import events, leases, reservations, resources, work
 from blazar.db.waiting import list_waiting
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.lease import EventStatus, EventType, LeaseStatus
@@ -25,6 +25,45 @@ def _claimable(now: datetime | sa.BindParameter[datetime]) -> sa.ColumnElement[b
 # Built once: building a statement takes longer than executing it.
 _NOW: Final = sa.bindparam("now", type_=work.c.due_at.type)
 _INSERT: Final = sa.insert(work)
+_FORGET: Final = sa.delete(work).where(work.c.key == sa.bindparam("of_key"), work.c.claim_deadline.is_(None))
+_WANTED_AT: Final = sa.bindparam("wanted_at", type_=work.c.due_at.type)
+_IS_WOKEN_LATER: Final = sa.or_(work.c.woken_at.is_(None), work.c.woken_at > _WANTED_AT)
+_ADVANCE: Final = (
+    sa.update(work)
+    .where(work.c.key.in_(sa.bindparam("keys", expanding=True)))
+    .values(
+        # A row that is already due changes too: another node may be claiming it.
+        touches=work.c.touches + 1,
+        due_at=sa.case((work.c.due_at > _WANTED_AT, _WANTED_AT), else_=work.c.due_at),
+        woken_at=sa.case(
+            (work.c.claim_deadline.is_not(None) & _IS_WOKEN_LATER, _WANTED_AT), else_=work.c.woken_at
+        ),
+    )
+)
+_HELD: Final = (
+    work.c.key == sa.bindparam("held_key"),
+    work.c.claim_number == sa.bindparam("held_number"),
+)
+_RENEW: Final = sa.update(work).where(*_HELD).values(claim_deadline=sa.bindparam("until"))
+_KEEP: Final = sa.update(work).where(*_HELD).values(touches=work.c.touches + 1)
+_GIVE_BACK: Final = (
+    sa.update(work)
+    .where(*_HELD)
+    .values(
+        owner=None,
+        claim_deadline=None,
+        # A new number invalidates late operations under the claim, such as a renewal.
+        claim_number=work.c.claim_number + 1,
+        due_at=sa.case((work.c.woken_at < _WANTED_AT, work.c.woken_at), else_=_WANTED_AT),
+        woken_at=None,
+        attempts=sa.bindparam("new_attempts"),
+    )
+)
+_DELETE_UNWOKEN: Final = sa.delete(work).where(*_HELD, work.c.woken_at.is_(None))
+_GIVE_BACK_WOKEN: Final = _GIVE_BACK.values(due_at=sa.func.coalesce(work.c.woken_at, work.c.due_at))
+"""For work that was scheduled during the claim, and would not be needed otherwise."""
+_LOCKED_BEFORE: Final = (work, resources)
+"""Rows of resources are locked before those of work, in all transactions."""
 _DUE: Final = (
     sa.select(work)
     .where(work.c.due_at <= _NOW, _claimable(_NOW))
@@ -89,19 +128,8 @@ class SqlWork:
         """Make planned keys due at *due_at* unless they are due earlier; return how many are planned."""
         if not keys:
             return 0
-        is_woken_later = sa.or_(work.c.woken_at.is_(None), work.c.woken_at > due_at)
-        is_claimed = work.c.claim_deadline.is_not(None)
-        changed = self._connection.execute(
-            sa.update(work)
-            .where(work.c.key.in_(list(keys)))
-            .values(
-                # A row that is already due changes too: another node may be claiming it.
-                touches=work.c.touches + 1,
-                due_at=sa.case((work.c.due_at > due_at, due_at), else_=work.c.due_at),
-                woken_at=sa.case((is_claimed & is_woken_later, due_at), else_=work.c.woken_at),
-            )
-        )
-        return changed.rowcount
+        values = {"keys": list(keys), "wanted_at": due_at}
+        return self._connection.execute_apart(_ADVANCE, values, after=_LOCKED_BEFORE).rowcount
 
     def plan(self, dues: Mapping[str, datetime]) -> None:
         """Schedule keys that are not planned yet, each at its instant. Raises ConcurrentUpdate."""
@@ -179,7 +207,7 @@ class SqlWork:
         return frozenset(
             claim.key
             for claim in sorted(claims, key=lambda each: each.key)
-            if self._update(claim, {"claim_deadline": deadline})
+            if self._update(_RENEW, claim, until=deadline)
         )
 
     def finish(self, claim: Claim, due_at: datetime | None, attempts: int) -> None:
@@ -188,27 +216,20 @@ class SqlWork:
         A pass that was scheduled since the claim still takes place.
         """
         if due_at is None:
-            unwoken = sa.delete(work).where(*_held(claim), work.c.woken_at.is_(None))
-            if self._connection.execute(unwoken).rowcount == 1:
+            held = {"held_key": claim.key, "held_number": claim.number}
+            if self._connection.execute(_DELETE_UNWOKEN, held).rowcount == 1:
                 return
-            due: Any = sa.func.coalesce(work.c.woken_at, work.c.due_at)
+            given_back = self._update(_GIVE_BACK_WOKEN, claim, new_attempts=attempts)
         else:
-            due = sa.case((work.c.woken_at < due_at, work.c.woken_at), else_=due_at)
-        # A new number invalidates late operations under the claim, such as a renewal.
-        given_back = {
-            "owner": None,
-            "claim_deadline": None,
-            "claim_number": claim.number + 1,
-            "woken_at": None,
-        }
-        if not self._update(claim, {**given_back, "due_at": due, "attempts": attempts}):
+            given_back = self._update(_GIVE_BACK, claim, new_attempts=attempts, wanted_at=due_at)
+        if not given_back:
             raise ConcurrentUpdate(f"Another manager took over the claim on {claim.key}")
 
     def forget(self, key: str) -> None:
         """Delete a key that needs no work. A claimed key stays; its claim holder deletes it with `finish`."""
         if is_periodic_task(key):
             return  # a lease with such an id must not end a periodic task
-        self._connection.execute(sa.delete(work).where(work.c.key == key, work.c.claim_deadline.is_(None)))
+        self._connection.later(_FORGET, [{"of_key": key}])
 
     def free_all(self) -> None:
         """Void all claims; for a manager that knows at its start that no other is running."""
@@ -233,11 +254,13 @@ class SqlWork:
 
         The update changes the row, so that another cluster node, which does not see the lock, detects it.
         """
-        if not self._update(claim, {"touches": work.c.touches + 1}):
+        if not self._update(_KEEP, claim):
             raise ConcurrentUpdate(f"Another manager took over the claim on {claim.key}")
 
-    def _update(self, claim: Claim, values: dict[str, Any]) -> bool:
-        updated = self._connection.execute(sa.update(work).where(*_held(claim)).values(values))
+    def _update(self, statement: sa.Update, claim: Claim, **values: Any) -> bool:
+        """Return whether the claim was still held, so that the statement changed its row."""
+        held = {"held_key": claim.key, "held_number": claim.number}
+        updated = self._connection.execute_apart(statement, {**held, **values}, after=_LOCKED_BEFORE)
         return updated.rowcount == 1
 
 
@@ -250,7 +273,3 @@ def _claim(row: sa.Row[Any]) -> Claim:
         due_at=row.due_at,
         taken_from=None if row.claim_deadline is None else row.owner,
     )
-
-
-def _held(claim: Claim) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
-    return work.c.key == claim.key, work.c.claim_number == claim.number

@@ -38,8 +38,9 @@ from blazar.domain.lifecycle import (
     reservation_phase,
 )
 from blazar.plugins.contract import Assignment, Outcome, Result, Unusable, Waiting
+from blazar.ports.allocations import EarlierHolder
 from blazar.ports.journal import JournalEntry
-from blazar.ports.store import EarlierHolder, Transaction
+from blazar.ports.store import Transaction
 from blazar.ports.work import Claim
 from blazar.reconcile.before_end import BeforeEnd, act_before_end
 from blazar.reconcile.claims import Interrupted
@@ -85,7 +86,7 @@ def reconcile_lease(context: Context, claim: Claim, actor: str, check_claim: Cal
     Raises:
         ConcurrentUpdate: The lease was changed concurrently, or the claim was taken over.
     """
-    with context.store.read() as transaction:
+    with context.store.read(of_one_instant=False) as transaction:
         lease = transaction.leases.find(claim.key)
         is_deleted = lease is None and transaction.journal.has_delete(claim.key)
     if lease is None:

@@ -34,8 +34,8 @@ class LeaseSnapshot:
 
 
 def read_snapshot(context: Context, lease: Lease) -> LeaseSnapshot:
-    """Return the present snapshot of a lease."""
-    with context.store.read() as transaction:
+    """Return the present snapshot of a lease. The states of resources may be later than its allocations."""
+    with context.store.read(of_one_instant=False) as transaction:
         held = transaction.allocations.of_reservations([each.id for each in lease.reservations])
         lost = {one for each in lease.reservations for one in each.lost_resources}
         states = transaction.resources.get_states({each.resource_id for each in held} | lost)

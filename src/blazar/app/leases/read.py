@@ -16,8 +16,9 @@ from blazar.domain.lease import Allocation, Lease, Owner, Reservation, Reservati
 from blazar.domain.portions import in_portions
 from blazar.domain.written_objects import WrittenObjects
 from blazar.plugins.capabilities import DescribesUse
+from blazar.ports.allocations import HeldResource
 from blazar.ports.manager import PROGRESS_SINCE, Caller
-from blazar.ports.store import HeldResource, Transaction
+from blazar.ports.store import Transaction
 
 _AT_ONCE: Final = 1_000
 """The number of leases in memory at once, in addition to their texts, while a list of all is built."""
@@ -101,7 +102,7 @@ def read_lease(context: Context, lease_id: str, expected: Owner | None = None) -
         LeaseNotFound: No such lease exists.
         OwnerMismatch: The lease does not belong to the *expected* owner; never raised if that is None.
     """
-    with context.store.read() as transaction:
+    with context.store.read(of_one_instant=False) as transaction:
         return _find(transaction, lease_id, expected)
 
 

@@ -16,9 +16,9 @@ from blazar.domain.subnets import Subnet, find_obstacle
 from blazar.plugins.floatingips.floatingip import FloatingIP, addresses_by_network
 from blazar.plugins.floatingips.names import say_in_use
 from blazar.plugins.floatingips.store import FLOATING_IP_STORE
+from blazar.ports.allocations import Holder
 from blazar.ports.network import FloatingIP as Existing
 from blazar.ports.network import Network
-from blazar.ports.store import Holder
 
 _logger = logging.getLogger(__name__)
 

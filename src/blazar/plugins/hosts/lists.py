@@ -13,8 +13,9 @@ from blazar.domain.paging import parse_page
 from blazar.plugins.hosts.properties import hidden_properties
 from blazar.plugins.hosts.store import HOST_STORE, HostFilter
 from blazar.plugins.hosts.views import read_host_view
+from blazar.ports.allocations import BookedWindow
 from blazar.ports.manager import Caller
-from blazar.ports.store import BookedWindow, Transaction
+from blazar.ports.store import Transaction
 
 _SORT_KEYS: Final = ("created_at", "hypervisor_hostname", "id")
 

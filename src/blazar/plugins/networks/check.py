@@ -19,8 +19,8 @@ from blazar.plugins.networks.segments import (
     say_in_use,
     segment_of,
 )
+from blazar.ports.allocations import Holder
 from blazar.ports.segments import Segment, SegmentNetwork, SegmentRange
-from blazar.ports.store import Holder
 
 _logger = logging.getLogger(__name__)
 
