@@ -14,11 +14,11 @@ from clocks import EPOCH, ManualClock
 from databases import empty_tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import HOUR, make_lease
+from samples import HOUR, MINUTE, make_lease
 from statements import counted
 
 import blazar
-from blazar.app.leases import list_leases
+from blazar.app.leases import cache_newest, list_leases
 from blazar.booking.context import Context
 from blazar.booking.lease_cache import LeaseCache
 from blazar.booking.views import lease_view
@@ -149,6 +149,32 @@ def test_of_leases_that_are_known_only_the_revisions_are_read(engine: sa.Engine,
         assert len(list_leases(manager, "project")) == 30
 
     assert [each.count("SELECT") for each in (first, again, changed)] == [4, 1, 4]
+
+
+def test_leases_that_were_cached_in_advance_are_not_read(engine: sa.Engine, clock: ManualClock) -> None:
+    manager = make_manager(engine, clock)
+    insert(manager, [make_lease(f"l{number:04}") for number in range(1_001)])
+
+    cache_newest(manager)
+
+    with counted(engine) as listed:
+        assert list(list_leases(manager, None)) == plain(make_manager(engine, clock), None)
+    # Those of the list, and of reading everything for comparison.
+    assert listed.count("SELECT") == 1 + 3
+
+
+def test_the_newest_leases_are_cached_until_the_cache_is_nearly_full(
+    engine: sa.Engine, clock: ManualClock
+) -> None:
+    leases = [make_lease(f"l{number:04}", created_at=EPOCH - number * MINUTE) for number in range(2_001)]
+    manager = replace(make_manager(engine, clock), lease_cache=LeaseCache(1_000_000))
+    insert(manager, leases)
+
+    cache_newest(manager)
+
+    known = manager.lease_cache.recall({each.id: each.revision for each in leases})
+    assert list(known) == [each.id for each in leases[: len(known)]]
+    assert manager.lease_cache.is_nearly_full
 
 
 def test_one_module_writes_leases_so_that_no_write_leaves_the_revision_where_it_was() -> None:

@@ -1,6 +1,7 @@
 """Cache of leases as text, as clients list them.
 
-Building leases from their rows is most of the work of a list, and few leases change between two lists.
+Building leases from their rows is most of the work of a list, and few leases change between two lists. A
+manager reads the newest leases when it starts.
 ``bench/processor`` prints the work of a manager's first list, which reads everything, and of later ones.
 """
 
@@ -14,6 +15,7 @@ from typing import Final, TypeVar
 MOST_CHARACTERS: Final = 16 * 2**20
 """Enough for about 10,000 leases with one reservation each; a character takes one byte."""
 
+_NEARLY_FULL: Final = 0.75
 
 KeyT = TypeVar("KeyT", bound=Hashable)
 
@@ -42,6 +44,11 @@ class LeaseCache:
     def characters(self) -> int:
         """Return the total length of the texts."""
         return self._characters
+
+    @property
+    def is_nearly_full(self) -> bool:
+        """Return whether the texts need most of the space, so that further ones would soon replace others."""
+        return self._characters > self._most * _NEARLY_FULL
 
     def recall(self, revisions: Mapping[KeyT, object]) -> dict[KeyT, str]:
         """Return the texts that are cached at exactly these revisions."""

@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import sqlalchemy as sa
 from oslo_config.cfg import ConfigOpts
 
+from blazar.app.leases import cache_newest
 from blazar.booking.clock_guard import ClockGuard
 from blazar.booking.context import Context, Plugin
 from blazar.booking.index import AvailabilityIndex
@@ -137,13 +139,15 @@ def _warm_up(context: Context, load: Callable[[AvailabilityIndex], None]) -> Non
 
 
 def load_all(context: Context) -> None:
-    """Load the bookings that :func:`warm_up_for_first` has left out."""
-    for index in context.indexes.values():
+    """Load the bookings that :func:`warm_up_for_first` has left out, then leases for the first list."""
+    loads: list[Callable[[], None]] = [each.load_all for each in context.indexes.values()]
+    loads.append(partial(cache_newest, context))
+    for load in loads:
         try:
-            index.load_all()
+            load()
         except Exception as error:
-            # Any error: the other indexes are needed anyway. The next search tries again, and raises it.
-            _logger.warning("cannot load all bookings: reason=%s", error)
+            # Any error: the others are needed anyway. The next search or list tries again, and raises it.
+            _logger.warning("cannot load in advance: reason=%s", error)
     _keep_from_garbage_collection()
     _return_memory()
     _logger.info("all bookings are loaded")

@@ -4,6 +4,7 @@ from blazar.app.leases.create import create_lease, create_lease_once, preview_le
 from blazar.app.leases.delete import delete_lease
 from blazar.app.leases.pages import list_lease_page
 from blazar.app.leases.read import (
+    cache_newest,
     get_lease,
     list_lease_allocations,
     list_lease_history,
@@ -14,6 +15,7 @@ from blazar.app.leases.read import (
 from blazar.app.leases.update import commit_offered_change, preview_update, update_lease
 
 __all__ = [
+    "cache_newest",
     "commit_offered_change",
     "create_lease",
     "create_lease_once",

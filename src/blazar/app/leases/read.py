@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from blazar.booking.context import Context
 from blazar.booking.history import EVENTS, MOST_ENTRIES, history_view
 from blazar.booking.progress import progress_views
 from blazar.booking.views import JsonObject, held_view, lease_view
-from blazar.domain.errors import LeaseNotFound, OwnerMismatch
+from blazar.domain.errors import InvalidParameter, LeaseNotFound, OwnerMismatch
 from blazar.domain.formats import API
-from blazar.domain.lease import Allocation, Lease, Owner, Reservation, ReservationStatus, StoredSpec
+from blazar.domain.lease import (
+    Allocation,
+    Lease,
+    LeaseId,
+    Owner,
+    Reservation,
+    ReservationStatus,
+    StoredSpec,
+)
+from blazar.domain.paging import Page, SortKey
 from blazar.domain.portions import in_portions
 from blazar.domain.written_objects import WrittenObjects
 from blazar.plugins.capabilities import DescribesUse
 from blazar.ports.allocations import HeldResource
 from blazar.ports.manager import PROGRESS_SINCE, Caller
-from blazar.ports.store import Transaction
+from blazar.ports.store import LeaseFilter, Transaction
 
 _AT_ONCE: Final = 1_000
 """The number of leases in memory at once, in addition to their texts, while a list of all is built."""
@@ -131,10 +141,32 @@ def _list_texts(context: Context, project_id: str | None) -> Sequence[str]:
     """
     with context.store.read() as transaction:
         revisions = transaction.leases.list_revisions(project_id)
-        texts = context.lease_cache.recall(revisions)
-        unknown = [each for each in revisions if each not in texts]
-        for portion in in_portions(unknown, _AT_ONCE):
-            for lease in transaction.leases.get_many(portion):
-                text = texts[lease.id] = json.dumps(lease_view(lease, context.plugins))
-                context.lease_cache.keep(lease.id, lease.revision, text)
+        texts = _texts(context, transaction, revisions)
     return [texts[each] for each in revisions]
+
+
+def cache_newest(context: Context) -> None:
+    """Read the newest leases, as many as the cache can hold without being full, so that lists find them."""
+    page = Page(limit=_AT_ONCE, sort=(SortKey("created_at", is_descending=True),))
+    while not context.lease_cache.is_nearly_full:
+        with context.store.read() as transaction:
+            try:
+                revisions = transaction.leases.list_page(LeaseFilter(), page)
+            except InvalidParameter:
+                return  # the last lease of the page before is gone; lists read the others
+            _texts(context, transaction, revisions)
+        if len(revisions) < page.limit:
+            return
+        page = replace(page, marker=list(revisions)[-1])
+
+
+def _texts(
+    context: Context, transaction: Transaction, revisions: Mapping[LeaseId, int]
+) -> Mapping[LeaseId, str]:
+    texts = context.lease_cache.recall(revisions)
+    unknown = [each for each in revisions if each not in texts]
+    for portion in in_portions(unknown, _AT_ONCE):
+        for lease in transaction.leases.get_many(portion):
+            text = texts[lease.id] = json.dumps(lease_view(lease, context.plugins))
+            context.lease_cache.keep(lease.id, lease.revision, text)
+    return texts
