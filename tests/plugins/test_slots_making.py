@@ -13,7 +13,7 @@ from blazar.domain.errors import CloudConflict, CloudNotFound, CloudUnavailable
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import Done, Unusable, Waiting
 from blazar.plugins.slots.items import Kind, SlotItem
-from blazar.ports.compute import Aggregates, Flavor
+from blazar.ports.compute import Aggregate, Aggregates, Flavor
 
 
 @pytest.fixture
@@ -35,10 +35,10 @@ class StrictAggregates:
     def __init__(self, aggregates: Aggregates) -> None:
         self._aggregates = aggregates
 
-    def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str | None]) -> None:
+    def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str | None]) -> Aggregate:
         if None in metadata.values():
             raise CloudNotFound("no such key")
-        self._aggregates.set_aggregate_metadata(aggregate_id, metadata)
+        return self._aggregates.set_aggregate_metadata(aggregate_id, metadata)
 
 
 class TestTheFlavor:

@@ -17,8 +17,8 @@ class HasIndependentSteps:
     """Some items may be made and removed concurrently. Without it, steps are taken one after another."""
 
     independent_ranks: ClassVar[frozenset[int]]
-    """Ranks of items whose steps are independent if their scopes differ. Such a step changes neither the
-    observation nor anything in the cloud that steps of other scopes need."""
+    """Ranks of items whose steps are independent if their scopes differ. Such a step changes nothing in the
+    cloud that steps of other scopes need, nor in the observation, except for answers that it records."""
 
 
 class ObservesAnswers(ABC, Generic[SpecT, SeenT]):
@@ -34,7 +34,9 @@ class ObservesAnswers(ABC, Generic[SpecT, SeenT]):
             cloud: As for ``observe``.
             assignment: As for ``observe``.
             phase: As for ``observe``.
-            seen: The observation before the steps, in which they recorded the answers.
+            seen: The observation before the steps, in which they recorded the answers. Answers to independent
+                steps arrive in any order: each replaces an object as a whole, because objects that are
+                composed of several answers may never have existed.
 
         Returns:
             The observation, or None if the answers do not show that the items are as wanted. The pass then

@@ -49,9 +49,11 @@ def test_a_name_without_a_known_id_is_searched_in_the_list(stub: StubCloud, clou
 
 
 @pytest.mark.parametrize(
-    "reply", [Reply(status=404), Reply(body={"aggregate": aggregate(7, "another")})], ids=["gone", "renamed"]
+    "reply",
+    [Reply(status=404), Reply(body={"aggregate": aggregate(7, "another")}), Reply(status=403)],
+    ids=["gone", "renamed", "refused"],
 )
-def test_an_aggregate_that_has_another_id_now_is_searched_in_the_list(
+def test_an_aggregate_that_cannot_be_read_by_its_id_is_searched_in_the_list(
     stub: StubCloud, cloud: OpenStackCloud, reply: Reply
 ) -> None:
     know(stub, cloud, 1_001)

@@ -8,8 +8,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from time import monotonic
 
-import pytest
-
 from blazar.cloud.openstack.shared_read import SharedRead
 from blazar.domain.errors import CloudUnavailable
 
@@ -92,33 +90,45 @@ def test_threads_that_wait_share_the_next_read_and_get_no_older_one() -> None:
     assert max(results) < AT_ONCE + len(late)
 
 
-def test_a_read_without_an_end_does_not_stop_later_ones() -> None:
+def test_reads_without_an_end_do_not_stop_later_ones() -> None:
     reads = SlowReads()
     with asking(SharedRead(reads.read)) as ask:
-        hanging = ask()
-        reads.wait_for(1)
+        hanging = []
+        for number in range(1, AT_ONCE + 1):
+            hanging.append(ask())
+            reads.wait_for(number)
 
-        for number in (2, 3, 4):
+        for number in (AT_ONCE + 1, AT_ONCE + 2):
             later = ask()
             reads.wait_for(number)
             reads.end(number)
             assert later.result(PATIENCE_SECONDS) == number
 
-        assert not hanging.done()
-        reads.end(1)
+        assert not any(each.done() for each in hanging)
+        reads.end_all()
 
 
-def test_a_failure_reaches_all_that_waited_and_no_later_caller() -> None:
-    results: list[object] = [CloudUnavailable("away"), 7]
+def test_a_failure_is_that_of_one_thread_and_the_others_read_by_themselves() -> None:
+    reads = SlowReads()
+    failures = [CloudUnavailable("away")]
 
-    def read() -> object:
-        result = results.pop(0)
-        if isinstance(result, Exception):
-            raise result
-        return result
+    def read() -> int:
+        number = reads.read()
+        if number == AT_ONCE + 1:
+            raise failures.pop()
+        return number
 
-    shared = SharedRead(read)
+    with asking(SharedRead(read)) as ask:
+        for number in range(1, AT_ONCE + 1):
+            ask()
+            reads.wait_for(number)
+        late = [ask() for _ in range(10)]
 
-    with pytest.raises(CloudUnavailable, match="away"):
-        shared.get()
-    assert shared.get() == 7
+        def are_done() -> bool:
+            reads.end_all()
+            return all(each.done() for each in late)
+
+        wait_until(are_done)
+
+    assert [str(each.exception()) for each in late if each.exception()] == ["away"]
+    assert min(each.result() for each in late if not each.exception()) > AT_ONCE + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +13,8 @@ from blazar.ports.compute import Aggregate
 
 if TYPE_CHECKING:
     from blazar.ports.compute import Aggregates
+
+_logger = logging.getLogger(__name__)
 
 _VERSION = "2.1"
 _ZONE = "availability_zone"
@@ -27,6 +30,7 @@ class OpenStackAggregates:
         self._all = SharedRead(self._read_all)
         self._ids: dict[str, int] = {}
         """The ids of the aggregates by name, as far as they were listed or created here."""
+        self._may_read_one = True
 
     def list_aggregates(self, names: Collection[str] | None = None) -> tuple[Aggregate, ...]:
         """Return aggregates with their hosts and metadata: all, or those with these names.
@@ -35,7 +39,8 @@ class OpenStackAggregates:
         very many, those whose ids are known are read by id.
         """
         ids = self._ids
-        if names is not None and len(ids) > _MANY and all(each in ids for each in names):
+        has_many = self._may_read_one and len(ids) > _MANY
+        if names is not None and has_many and all(each in ids for each in names):
             known = self._read_known({each: ids[each] for each in names})
             if known is not None:
                 return known
@@ -88,10 +93,18 @@ class OpenStackAggregates:
         return found
 
     def _read_known(self, ids: Mapping[str, int]) -> tuple[Aggregate, ...] | None:
-        """Return the aggregates of these names and ids; None if one is gone or has another name now."""
+        """Return the aggregates of these names and ids; None if one is gone or has another name now.
+
+        Nor are they read if Nova's policy allows only to list them.
+        """
         found = []
         for name, aggregate_id in ids.items():
-            answer = self._nova.find("os-aggregates", aggregate_id, version=_VERSION)
+            try:
+                answer = self._nova.find("os-aggregates", aggregate_id, version=_VERSION)
+            except CloudRefused as error:
+                self._may_read_one = False
+                _logger.warning("aggregates are listed, because none can be read by id: reason=%s", error)
+                return None
             aggregate = None if answer is None else answer.read(lambda body: _aggregate(body["aggregate"]))
             if aggregate is None or aggregate.name != name:
                 return None

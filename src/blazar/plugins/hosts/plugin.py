@@ -212,7 +212,7 @@ class Hosts(
         return host_leftovers(sweep, self._settings)
 
     def observe(self, cloud: Cloud, assignment: Assignment[HostSpec], phase: Phase) -> HostsSeen:
-        """Return the items that exist, in one request.
+        """Return the items that exist, in one request, or two in a cloud with very many aggregates.
 
         When the reservation is over, there is one more request for each host; if preemptible servers are
         notified, there is also one for each host shortly before the start.
