@@ -170,6 +170,22 @@ class TestHolding:
         write(store, lambda allocations: allocations.remove(R0))
         assert held(store, R0) == ()
 
+    def test_many_allocations_are_deleted_by_one_statement(self, store: SqlStore, engine: sa.Engine) -> None:
+        book(store, *(make_allocation(number, R0, 2, 4) for number in "123"))
+        unknown = [ResourceId(f"unknown-{number}") for number in range(300)]
+        sent: list[tuple[str, bool]] = []
+
+        def note(connection: object, cursor: object, text: str, values: object, *more: object) -> None:
+            sent.append((text.split()[0], bool(more[-1])))
+
+        sa.event.listen(engine, "before_cursor_execute", note)
+        write(store, lambda allocations: allocations.remove(R0, [ONE, TWO, *unknown]))
+        sa.event.remove(engine, "before_cursor_execute", note)
+
+        assert sent.count(("DELETE", False)) == 1
+        assert not any(has_many for _, has_many in sent)
+        assert [each.resource_id for each in held(store, R0)] == [THREE]
+
     def test_what_is_being_cleaned_is_not_forgotten_with_the_rest(self, store: SqlStore) -> None:
         book(store, make_allocation("1", R0, 2, 4), make_allocation("2", R0, 2, 4))
         write(store, lambda allocations: allocations.release(R0, [ONE], at(4)))

@@ -183,6 +183,17 @@ def test_rows_are_those_of_the_statement_that_carries_others(kind: str, tmp_path
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_many_rows_come_after_what_was_collected(kind: str, tmp_path: Path) -> None:
+    with database(kind, tmp_path) as engine, transaction(engine, {WRITES: True}) as connection:
+        raise_one = sa.update(NUMBERS).where(NUMBERS.c.number == sa.bindparam("which"))
+        connection.later(ADD, [{"number": 1}])
+        connection.later(raise_one, [{"which": each, "number": each + 1_000} for each in range(300)])
+        connection.commit()
+
+        assert stored(engine) == [1_001]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_carried_statement_that_fails_before_rows_undoes_all(kind: str, tmp_path: Path) -> None:
     with database(kind, tmp_path) as engine:
         with transaction(engine, {WRITES: True}) as connection:

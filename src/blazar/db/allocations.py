@@ -54,6 +54,11 @@ _REMOVE: Final = sa.delete(allocations).where(
     allocations.c.reservation_id == sa.bindparam("of_reservation"), _UNRELEASED
 )
 _REMOVE_ONE: Final = _REMOVE.where(allocations.c.resource_id == sa.bindparam("of_resource"))
+_REMOVE_MANY: Final = _REMOVE.where(
+    allocations.c.resource_id.in_(sa.bindparam("of_resources", expanding=True))
+)
+_FEW: Final = 10
+"""A number of allocations that are deleted by a statement each, sent together with other statements."""
 
 
 class SqlAllocations:
@@ -156,9 +161,11 @@ class SqlAllocations:
         of_reservation = {"of_reservation": reservation_id}
         if resource_ids is None:
             self._connection.later(_REMOVE, [of_reservation])
-        else:
+        elif len(resource_ids) <= _FEW:
             rows = [{**of_reservation, "of_resource": each} for each in resource_ids]
             self._connection.later(_REMOVE_ONE, rows)
+        else:
+            self._connection.execute(_REMOVE_MANY, {**of_reservation, "of_resources": list(resource_ids)})
 
     def remove_future(self, reservation_ids: Collection[ReservationId]) -> None:
         """Delete the allocations of reservations; all of them begin later, so that no use is recorded."""

@@ -156,6 +156,13 @@ class PsycopgCursor(extensions.cursor):  # type: ignore[misc]
             values = None
         super().execute(query, values)
 
+    def executemany(self, query: Any, rows: Any) -> None:
+        """Send a statement for each row, after the opening and those that are carried."""
+        before = self.connection.take()
+        if before:
+            super().execute(b"; ".join(before))
+        super().executemany(query, rows)
+
 
 def _compound(*statements: bytes) -> bytes:
     return b"BEGIN NOT ATOMIC " + b"; ".join(statements) + b"; END"

@@ -63,7 +63,7 @@ _DELETE_UNWOKEN: Final = sa.delete(work).where(*_HELD, work.c.woken_at.is_(None)
 _GIVE_BACK_WOKEN: Final = _GIVE_BACK.values(due_at=sa.func.coalesce(work.c.woken_at, work.c.due_at))
 """For work that was scheduled during the claim, and would not be needed otherwise."""
 _LOCKED_BEFORE: Final = (work, resources)
-"""Rows of resources are locked before those of work, in all transactions."""
+"""Rows of resources are locked before those of work, so that transactions do not wait for each other."""
 _DUE: Final = (
     sa.select(work)
     .where(work.c.due_at <= _NOW, _claimable(_NOW))

@@ -26,10 +26,9 @@ class LeaseSnapshot:
 
     def failed(self, reservation: Reservation) -> Mapping[ResourceId, str]:
         """Return the failed resources of a reservation, with the reason for each."""
-        diagnoses = {
-            each.resource_id: self.states[each.resource_id].diagnosis
-            for each in self.allocations[reservation.id]
-        }
+        # A resource that was deleted since its allocations were read has no state.
+        known = (each.resource_id for each in self.allocations[reservation.id])
+        diagnoses = {each: self.states[each].diagnosis for each in known if each in self.states}
         return {key: each.problem for key, each in diagnoses.items() if each.has_failed}
 
 
