@@ -216,8 +216,7 @@ class SqlWork:
         A pass that was scheduled since the claim still takes place.
         """
         if due_at is None:
-            held = {"held_key": claim.key, "held_number": claim.number}
-            if self._connection.execute(_DELETE_UNWOKEN, held).rowcount == 1:
+            if self._connection.execute(_DELETE_UNWOKEN, _held(claim)).rowcount == 1:
                 return
             given_back = self._update(_GIVE_BACK_WOKEN, claim, new_attempts=attempts)
         else:
@@ -259,9 +258,14 @@ class SqlWork:
 
     def _update(self, statement: sa.Update, claim: Claim, **values: Any) -> bool:
         """Return whether the claim was still held, so that the statement changed its row."""
-        held = {"held_key": claim.key, "held_number": claim.number}
-        updated = self._connection.execute_apart(statement, {**held, **values}, after=_LOCKED_BEFORE)
+        parameters = {**_held(claim), **values}
+        updated = self._connection.execute_apart(statement, parameters, after=_LOCKED_BEFORE)
         return updated.rowcount == 1
+
+
+def _held(claim: Claim) -> dict[str, Any]:
+    """Return the parameters of the statements that change only work under this claim."""
+    return {"held_key": claim.key, "held_number": claim.number}
 
 
 def _claim(row: sa.Row[Any]) -> Claim:
