@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from time import monotonic
+
+from programs import wait_until
 
 from blazar.cloud.openstack.shared_read import SharedRead
 from blazar.domain.errors import CloudUnavailable
 
 PATIENCE_SECONDS = 60
 AT_ONCE = 2
-
-
-def wait_until(check: Callable[[], bool]) -> None:
-    limit, never = monotonic() + PATIENCE_SECONDS, threading.Event()
-    while not check():
-        assert monotonic() < limit
-        never.wait(0.01)
 
 
 class SlowReads:
@@ -39,11 +33,20 @@ class SlowReads:
         return number
 
     def wait_for(self, number: int) -> None:
-        wait_until(lambda: self.begun == number)
+        assert wait_until(lambda: self.begun == number, PATIENCE_SECONDS)
 
     def end_all(self) -> None:
         for each in self._ends:
             each.set()
+
+    def end_with(self, asked: Sequence[Future[int]]) -> None:
+        """End all reads, also those that begin later, until these calls have returned."""
+
+        def are_done() -> bool:
+            self.end_all()
+            return all(each.done() for each in asked)
+
+        assert wait_until(are_done, PATIENCE_SECONDS)
 
     def end(self, number: int) -> None:
         self._ends[number - 1].set()
@@ -68,20 +71,21 @@ def asking(shared: SharedRead[int]) -> Iterator[Callable[[], Future[int]]]:
         yield ask
 
 
+def take_all_turns(ask: Callable[[], Future[int]], reads: SlowReads) -> list[Future[int]]:
+    """Return the calls whose reads are in progress, as many as are allowed."""
+    asked = []
+    for number in range(1, AT_ONCE + 1):
+        asked.append(ask())
+        reads.wait_for(number)
+    return asked
+
+
 def test_threads_that_wait_share_the_next_read_and_get_no_older_one() -> None:
     reads = SlowReads()
     with asking(SharedRead(reads.read)) as ask:
-        early = []
-        for number in range(1, AT_ONCE + 1):
-            early.append(ask())
-            reads.wait_for(number)
+        early = take_all_turns(ask, reads)
         late = [ask() for _ in range(10)]
-
-        def are_done() -> bool:
-            reads.end_all()
-            return all(each.done() for each in late)
-
-        wait_until(are_done)
+        reads.end_with(late)
 
     assert [each.result() for each in early] == [1, 2]
     results = [each.result() for each in late]
@@ -93,10 +97,7 @@ def test_threads_that_wait_share_the_next_read_and_get_no_older_one() -> None:
 def test_reads_without_an_end_do_not_stop_later_ones() -> None:
     reads = SlowReads()
     with asking(SharedRead(reads.read)) as ask:
-        hanging = []
-        for number in range(1, AT_ONCE + 1):
-            hanging.append(ask())
-            reads.wait_for(number)
+        hanging = take_all_turns(ask, reads)
 
         for number in (AT_ONCE + 1, AT_ONCE + 2):
             later = ask()
@@ -119,16 +120,9 @@ def test_a_failure_is_that_of_one_thread_and_the_others_read_by_themselves() -> 
         return number
 
     with asking(SharedRead(read)) as ask:
-        for number in range(1, AT_ONCE + 1):
-            ask()
-            reads.wait_for(number)
+        take_all_turns(ask, reads)
         late = [ask() for _ in range(10)]
-
-        def are_done() -> bool:
-            reads.end_all()
-            return all(each.done() for each in late)
-
-        wait_until(are_done)
+        reads.end_with(late)
 
     assert [str(each.exception()) for each in late if each.exception()] == ["away"]
     assert min(each.result() for each in late if not each.exception()) > AT_ONCE + 1

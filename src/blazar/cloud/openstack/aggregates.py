@@ -6,6 +6,7 @@ import logging
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from blazar.cloud.openstack.answers import Answer
 from blazar.cloud.openstack.rest import RestClient
 from blazar.cloud.openstack.shared_read import SharedRead
 from blazar.domain.errors import CloudConflict, CloudRefused
@@ -59,7 +60,7 @@ class OpenStackAggregates:
         """
         body = {"aggregate": {"name": name, _ZONE: availability_zone or None}}
         answer = self._nova.post("os-aggregates", body=body, version=_VERSION)
-        made = answer.read(lambda body: _aggregate(body["aggregate"]))
+        made = _read_one(answer)
         self._ids[made.name] = made.id
         return self.set_aggregate_metadata(made.id, metadata) if metadata else made
 
@@ -105,7 +106,7 @@ class OpenStackAggregates:
                 self._may_read_one = False
                 _logger.warning("aggregates are listed, because none can be read by id: reason=%s", error)
                 return None
-            aggregate = None if answer is None else answer.read(lambda body: _aggregate(body["aggregate"]))
+            aggregate = None if answer is None else _read_one(answer)
             if aggregate is None or aggregate.name != name:
                 return None
             found.append(aggregate)
@@ -113,7 +114,12 @@ class OpenStackAggregates:
 
     def _act_on_aggregate(self, aggregate_id: int, action: Mapping[str, object]) -> Aggregate:
         answer = self._nova.post("os-aggregates", aggregate_id, "action", body=action, version=_VERSION)
-        return answer.read(lambda body: _aggregate(body["aggregate"]))
+        return _read_one(answer)
+
+
+def _read_one(answer: Answer) -> Aggregate:
+    """Return the aggregate of an answer about a single one."""
+    return answer.read(lambda body: _aggregate(body["aggregate"]))
 
 
 def _aggregate(body: Mapping[str, Any]) -> Aggregate:
