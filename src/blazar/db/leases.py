@@ -106,14 +106,8 @@ class SqlLeases:
 
     def find(self, lease_id: str) -> Lease | None:
         """Return a lease, or None."""
-        own, of_reservations, of_events = Rows(), {}, {}
-        for row in self._connection.execute(_FIND, {"wanted": lease_id}):
-            lease, reservation, event = (_part(row, table) for table in (leases, reservations, events))
-            own = [lease]
-            # A table without a row for the lease has nulls.
-            of_reservations[reservation["id"]] = reservation
-            of_events[event["id"]] = event
-        found = self._built(own, _present(of_reservations), _present(of_events))
+        rows = self._connection.execute(_FIND, {"wanted": lease_id}).all()
+        found = self._built(*(_distinct(rows, table) for table in (leases, reservations, events)))
         return found[0] if found else None
 
     def list(self, project_id: str | None = None) -> tuple[Lease, ...]:
@@ -215,9 +209,7 @@ class SqlLeases:
             lease_rows, self._rows(queries.reservations, values), self._rows(queries.events, values)
         )
 
-    def _built(
-        self, lease_rows: Rows, reservation_rows: Iterable[Row], event_rows: Iterable[Row]
-    ) -> tuple[Lease, ...]:
+    def _built(self, lease_rows: Rows, reservation_rows: Rows, event_rows: Rows) -> tuple[Lease, ...]:
         """Return the leases of these rows, in their order, with the children in the order of theirs."""
         reservations_of, events_of = defaultdict(list), defaultdict(list)
         damaged_events: dict[str, str] = {}
@@ -276,13 +268,10 @@ class SqlLeases:
         self._connection.later(_REPLACE_CHILD[events], rows)
 
 
-def _part(row: sa.Row[*tuple[Any, ...]], table: sa.Table[Any]) -> Row:
-    """Return the columns of one table in a row of a join."""
-    return {name: row[place] for name, place in _PLACES[table]}
-
-
-def _present(rows: Mapping[str | None, Row]) -> Iterable[Row]:
-    return [row for key, row in rows.items() if key is not None]
+def _distinct(rows: Iterable[sa.Row[*tuple[Any, ...]]], table: sa.Table[Any]) -> Rows:
+    """Return the rows of one table in those of a join, each once; without a row of its own, it has nulls."""
+    parts = ({name: row[place] for name, place in _PLACES[table]} for row in rows)
+    return list({each["id"]: each for each in parts if each["id"] is not None}.values())
 
 
 def _stamped(before: Lease, after: Lease, at: datetime) -> Lease:
